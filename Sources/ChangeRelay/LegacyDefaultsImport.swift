@@ -4,6 +4,13 @@ public import StoreFormat
 import StoreWriting
 import SystemPackage
 
+extension Finding.Code {
+    /// The named preferences file does not exist.
+    public static let legacyFileAbsent = Finding.Code(rawValue: "legacyFileAbsent")
+    /// The named key of a preferences file holds no pending changes.
+    public static let legacyKeyAbsent = Finding.Code(rawValue: "legacyKeyAbsent")
+}
+
 /// Imports pending changes that apps without a relay archived in a preferences file.
 ///
 /// A key of the group's user defaults contains an array of dictionaries, written by `NSKeyedArchiver`. Each dictionary
@@ -56,10 +63,14 @@ public struct LegacyDefaultsImport: Sendable {
 
     private func take(into queue: RelayQueue) throws -> Result {
         var result = Result()
-        let folder = try Directory.open(path: file.folder)
+        guard let folder = try Directory.openIfPresent(path: file.folder) else {
+            result.findings = [absent(.legacyFileAbsent, "there is no preferences file")]
+            return result
+        }
         let source = folder.path + "/" + file.name + "\n" + key
         guard let status = try folder.status(of: file.name) else {
             try queue.forgetImport(from: source)
+            result.findings = [absent(.legacyFileAbsent, "there is no preferences file")]
             return result
         }
         let bytes = try folder.contents(of: file.name, limit: Self.mostBytes)
@@ -69,6 +80,9 @@ public struct LegacyDefaultsImport: Sendable {
         guard let value = preferences[key] else {
             // Another program removed the key: the same changes count as new when they return.
             try queue.forgetImport(from: source)
+            let holding = preferences.filter { (try? LegacyPayload.all(in: $0.value))?.isEmpty == false }.keys.sorted()
+            let list = holding.isEmpty ? "no key has any" : "they are under " + holding.joined(separator: ", ")
+            result.findings = [absent(.legacyKeyAbsent, "the key '\(key)' has no pending changes; \(list)")]
             return result
         }
         let payloads = try LegacyPayload.all(in: value)
@@ -148,6 +162,11 @@ public struct LegacyDefaultsImport: Sendable {
     /// Changes with every write to the file.
     private static func state(_ status: FileStatus) -> String {
         "\(status.identity.inode)-\(status.size)-\(status.modified.seconds).\(status.modified.nanoseconds)"
+    }
+
+    /// An import that found nothing, which is normal once everything was imported.
+    private func absent(_ code: Finding.Code, _ message: String) -> Finding {
+        Finding(code, .info, level: .coredata, message, path: file.path)
     }
 
     private func finding(_ code: String, _ message: String) -> Finding {

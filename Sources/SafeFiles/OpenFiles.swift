@@ -43,6 +43,16 @@ package enum OpenFiles {
             .sorted()
     }
 
+    /// Processes as a message names them: `4711 (HabitApp), 4712 (widget)`.
+    package static func names(of processes: [Int32]) -> String {
+        processes.map { process in
+            let file = try? Directory.open(path: "/proc/\(process)").openFile("comm", for: .reading)
+            let name = file.flatMap { try? text(of: $0) }?.split(separator: "\n").first
+            return name.map { "\(process) (\($0))" } ?? "\(process)"
+        }
+        .joined(separator: ", ")
+    }
+
     /// The processes that hold a lock on a file, according to `/proc/locks`; the check acquires no lock.
     ///
     /// The kernel lists only processes that are visible here. It lists the device of the file system, which may differ

@@ -15,7 +15,10 @@ extension StrategyDocumentation {
             return "it has more than \(Self.mostOptions) options"
         }
         if let option = sets.first(where: { !$0.isSettable }) {
-            return "it wants to set \(option), which no strategy may set"
+            return option.rawValue == "sqlitePragmas"
+                ? "it names sqlitePragmas as a whole: list each pragma as sqlitePragmas.<name>, for example"
+                    + " sqlitePragmas.journal_mode"
+                : "it wants to set \(option), which no strategy may set"
         }
         if let option = options.first(where: { !StrategyName.isValid($0.name) }) {
             return "'\(option.name)' is no name of an option"

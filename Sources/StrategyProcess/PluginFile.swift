@@ -35,7 +35,9 @@ public struct PluginFile: Hashable, Sendable {
     func requireTrust() throws(StrategyError) {
         let file = try status(of: path)
         guard file.st_mode & S_IFMT == S_IFREG else { throw refusal("it is not a regular file") }
-        guard file.st_mode & 0o111 != 0 else { throw refusal("it is not executable") }
+        guard file.st_mode & 0o111 != 0 else {
+            throw refusal("it is not executable", suggestion: "Make it executable: chmod u+x '\(path)'")
+        }
         guard file.st_mode & (S_ISUID | S_ISGID) == 0 else {
             throw refusal("it would run as another user or group (setuid)")
         }
@@ -86,11 +88,15 @@ public struct PluginFile: Hashable, Sendable {
         }
     }
 
-    private func refusal(_ reason: String, _ path: String? = nil) -> StrategyError {
+    private func refusal(
+        _ reason: String,
+        _ path: String? = nil,
+        suggestion: String = "Put the plugin where only its owner can write, and make that owner you or root."
+    ) -> StrategyError {
         StrategyError(
             .failed,
             "the plugin \(name) is not run: \(reason): \(path ?? self.path)",
-            recoverySuggestion: "Put the plugin where only its owner can write, and make that owner you or root."
+            recoverySuggestion: suggestion
         )
     }
 }

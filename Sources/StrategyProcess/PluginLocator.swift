@@ -1,3 +1,4 @@
+internal import FoundationEssentials
 public import StoreStrategies
 
 /// Finds plugins by name, in the folders that the caller names and nowhere else.
@@ -6,6 +7,14 @@ public struct PluginLocator: Sendable {
 
     /// Creates a locator that searches `folders` in their order.
     public init(folders: [String]) { self.folders = folders }
+
+    /// The names of the plugins in the folders, sorted; a plugin that is not safe to run is among them.
+    public var names: [String] {
+        let files = folders.flatMap { (try? FileManager.default.contentsOfDirectory(atPath: $0)) ?? [] }
+        let names = files.filter { $0.hasPrefix(PluginFile.prefix) }
+            .map { String($0.dropFirst(PluginFile.prefix.count)) }
+        return Set(names.filter(StrategyName.isValid)).sorted()
+    }
 
     /// The program `store-migrate-strategy-<name>` in the first folder that has one; nil when none has.
     ///

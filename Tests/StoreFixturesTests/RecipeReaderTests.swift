@@ -39,7 +39,7 @@ struct RecipeReaderTests {
         WrongRecipe(
             testDescription: "a misspelt key",
             yaml: "seed: x\nsql: []\ndamages: []\n",
-            words: "r.yaml:3:1: the key 'damages' is not known here; known are "
+            words: "r.yaml:3:1: the key 'damages' is not known here; did you mean 'damage'?"
                 + "about, seed, options, model, saves, sql, damage"
         ),
         WrongRecipe(testDescription: "no seed", yaml: "sql: []\n", words: "r.yaml:1:1: the key 'seed' is missing here"),
@@ -61,7 +61,7 @@ struct RecipeReaderTests {
         WrongRecipe(
             testDescription: "an unknown type",
             yaml: "seed: x\nmodel:\n  entities:\n    Note:\n      attributes:\n        title: text\n",
-            words: "r.yaml:6:16: 'text' is not known here; expected is one of [\"integer16\", \"integer32\", "
+            words: "r.yaml:6:16: 'text' is not known here; expected is one of integer16, integer32, "
                 + "\"integer64\", \"decimal\", \"double\", \"float\", \"string\", \"boolean\", \"date\", "
                 + "\"binaryData\", \"uuid\", \"uri\", \"transformable\"]"
         ),

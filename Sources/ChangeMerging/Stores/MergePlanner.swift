@@ -166,18 +166,20 @@ struct MergePlanner {
         for name in names.sorted(by: ManagedObjectModel.inByteOrder) {
             guard sides.shared.layout.entities[name] != nil else {
                 if sides.shared.schema.table(named: name) != nil { continue }
+                let hint = NearName.hint(name, among: sides.shared.layout.entities.keys.sorted(), list: "it has")
                 throw StoreError(
-                    .incompatible,
+                    .unknownName,
                     path: sides.shared.connection.location.path,
-                    "the store has no entity \(name), which the merge settings name"
+                    "the store has no entity \(name), which the merge settings name; \(hint)"
                 )
             }
             let attributes = Set(model.attributes(of: name).filter { !$0.isTransient }.map(\.name))
             guard let unknown = settings.identities[name]?.first(where: { !attributes.contains($0) }) else { continue }
             throw StoreError(
-                .incompatible,
+                .unknownName,
                 path: sides.shared.connection.location.path,
-                "\(name) has no attribute \(unknown), by which its objects were to be the same"
+                "\(name) has no attribute \(unknown) to identify its objects; it has "
+                    + attributes.sorted().joined(separator: ", ")
             )
         }
     }

@@ -1,3 +1,5 @@
+package import StoreFormat
+
 /// A predicate or fetch request that does not fit the entity it is used with.
 public struct FetchError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The entity that was fetched.
@@ -11,6 +13,12 @@ public struct FetchError: Error, Hashable, Sendable, CustomStringConvertible {
         self.entity = entity
         self.keyPath = keyPath
         self.message = message
+    }
+
+    /// The error for an entity that the model lacks, with those it has.
+    package init(unknown entity: String, in model: ManagedObjectModel) {
+        let hint = NearName.hint(entity, among: model.entities.keys.sorted(), list: "it has")
+        self.init(entity: entity, keyPath: "", message: "the model has no such entity; \(hint)")
     }
 
     public var description: String {

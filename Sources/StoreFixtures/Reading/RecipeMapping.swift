@@ -1,3 +1,5 @@
+import StoreFormat
+
 /// A mapping in the YAML of a recipe or a scenario, whose keys are in the order in which they are written.
 package struct RecipeMapping {
     package let owner: RecipeNode
@@ -26,7 +28,7 @@ package struct RecipeMapping {
     package func allow(_ known: [String]) throws(RecipeError) {
         for entry in entries where !known.contains(entry.name) {
             throw entry.key.error(
-                "the key '\(entry.name)' is not known here; known are \(known.joined(separator: ", "))"
+                "the key '\(entry.name)' is not known here; \(NearName.hint(entry.name, among: known, list: "known are"))"
             )
         }
     }

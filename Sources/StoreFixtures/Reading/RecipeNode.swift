@@ -1,3 +1,5 @@
+import StoreFormat
+
 /// One node of the YAML of a recipe or a scenario, with typed readers; every mistake is reported with line and column.
 package struct RecipeNode {
     let node: YAMLNode
@@ -67,7 +69,8 @@ package struct RecipeNode {
     ) throws(RecipeError) -> Word where Word.RawValue == String {
         let text = try text()
         if let word = Word(rawValue: text) { return word }
-        throw error("'\(text)' is not known here; expected is one of \(Word.allCases.map(\.rawValue))")
+        let hint = NearName.hint(text, among: Word.allCases.map(\.rawValue), list: "expected is one of")
+        throw error("'\(text)' is not known here; \(hint)")
     }
 
     package func list() throws(RecipeError) -> [RecipeNode] {

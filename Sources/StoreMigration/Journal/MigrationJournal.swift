@@ -149,7 +149,7 @@ package struct MigrationJournal: Sendable {
         return UInt32(String(decoding: digits, as: UTF8.self), radix: 16)
     }
 
-    private func hexadecimal(_ value: UInt32) -> String {
+    private static func hexadecimal(_ value: UInt32) -> String {
         let digits = String(value, radix: 16)
         return String(repeating: "0", count: 8 - digits.count) + digits
     }

@@ -25,6 +25,25 @@ package enum RunState: Hashable, Sendable {
         }
     }
 
+    /// The recorded treatment of the old store; nil when no share of it is in force.
+    package var treatment: ShareOptions.OldStorePolicy? {
+        switch self {
+        case .none, .retired: nil
+        case .interrupted(let current): (current.former ?? current.voided)?.run.policy
+        case .shared(let shared), .unsharing(let shared, _), .voided(let shared): shared.run.policy
+        }
+    }
+
+    /// The run of a shared store.
+    package var shared: SharedRun? {
+        if case .shared(let shared) = self { shared } else { nil }
+    }
+
+    /// The run whose old store was retired.
+    package var retired: SharedRun? {
+        if case .retired(let shared, _) = self { shared } else { nil }
+    }
+
     /// True from the beginning of a run or an unshare until its end.
     package var isUnfinished: Bool {
         switch self {

@@ -65,14 +65,26 @@ struct PairMerge {
 
     /// True when the old store has nothing new for the new one.
     func isSettled() throws -> Bool {
-        guard !takesNew, options.base == nil else { return false }
+        // Rows that a decision left in the old store are not in the new one, although nothing was written since.
+        guard !takesNew, options.base == nil, shared.completion.leavesRows != true else { return false }
         return try engine.gatherer.isUnchanged(shared.oldState)
     }
 
     /// What the merge would do; throws when it is refused.
     func summary() throws -> MergeSummary {
-        try PairMergePreview(base: base, from: from, into: into, keepsKeys: takesNew, folder: folder, engine: engine)
+        do {
+            return try PairMergePreview(
+                base: base,
+                from: from,
+                into: into,
+                keepsKeys: takesNew,
+                folder: folder,
+                engine: engine
+            )
             .summary()
+        } catch let error as MigrationError {
+            throw advised(error)
+        }
     }
 
     /// Merges in a run of the pair's journal; nil if the record has changed meanwhile.
@@ -91,8 +103,20 @@ struct PairMerge {
             )
             context.descriptions = try engine.recorded()
             let run = PairMergeRun(context, identity: identity, base: base, takesNew: takesNew, fencing: false)
-            return try outcome(run.run(&journal))
+            do {
+                return try outcome(run.run(&journal))
+            } catch let error as MigrationError {
+                throw advised(error)
+            }
         }
+    }
+
+    /// A merge that needs a decision leads to the share of the pair, which uses the recorded base.
+    private func advised(_ error: MigrationError) -> MigrationError {
+        guard error.outcome == .needsDecision else { return error }
+        return error.leading(
+            to: takesNew ? .status(old: old.path, new: new.path) : .share(old: old.path, new: new.path, flags: [])
+        )
     }
 
     private func outcome(_ result: RunResult) throws -> StoreMergeOutcome {

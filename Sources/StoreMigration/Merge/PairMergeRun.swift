@@ -51,7 +51,7 @@ struct PairMergeRun {
                     old: context.old,
                     oldIdentity: identity,
                     new: context.new,
-                    policy: context.options.oldStore,
+                    policy: context.options.treatment,
                     descriptions: context.descriptions.byRoleName
                 )
             )

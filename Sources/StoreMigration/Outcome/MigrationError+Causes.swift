@@ -36,6 +36,15 @@ extension MigrationError {
                 next: error.code == .fenced ? .inspect(path: error.path) : nil,
                 underlyingError: error
             )
+        case let error as FileError where error.errno == .noSuchFileOrDirectory && error.operation == "open the folder":
+            self.init(
+                .failed,
+                "the folder does not exist",
+                path: error.path,
+                advice: "Create it: mkdir -p '\(error.path)'",
+                next: .makeFolder(path: error.path),
+                underlyingError: error
+            )
         case let error as FileError:
             self.init(
                 error.errno.outcome,
@@ -143,6 +152,7 @@ extension StoreError.Code {
         case .notWritable: .notWritable
         case .noSpace: .noSpace
         case .incompatible, .lacksDefinition: .incompatible
+        case .unknownName: .usage
         case .fenced: .needsDecision
         case .changedMeanwhile, .replaced: .busy
         case .cancelled: .cancelled
@@ -159,6 +169,8 @@ extension StoreError.Code {
         case .fenced: "Nothing was changed. Run the command on the store that has the data now."
         case .changedMeanwhile: UnreadableStore.Reason.changing.advice
         case .tooManyOpenFiles: Errno.tooManyOpenFiles.advice
+        case .incompatible: "Nothing was changed. Name a store, model or entity that fits."
+        case .unknownName: "Nothing was changed. Name an attribute of the entity."
         case .lacksDefinition: "The store is sound. Make the change with one of its programs."
         default: nil
         }

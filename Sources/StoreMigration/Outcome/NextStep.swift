@@ -4,7 +4,7 @@ public enum NextStep: Hashable, Sendable {
     case retire(old: String)
     /// Finish or roll back an interrupted run.
     case resume(old: String)
-    /// Run the share again, with the flags that make the pending decision.
+    /// Run the share with the options of the present run, and these flags, which make the pending decision.
     case share(old: String, new: String, flags: [String])
     /// Show the state of both paths.
     case status(old: String, new: String)

@@ -89,6 +89,8 @@ public struct ShareOutcome: Sendable {
     /// One sentence that says why it ended this way.
     public let message: String
     public let next: NextStep?
+    /// The treatment of the old store that is in force now; nil when nothing is shared.
+    public let oldStore: ShareOptions.OldStorePolicy?
     /// How each role opens the new store.
     public let descriptions: [StoreRole: PersistentStoreDescription]
 
@@ -103,6 +105,7 @@ public struct ShareOutcome: Sendable {
         findings: [Finding] = [],
         message: String,
         next: NextStep? = nil,
+        oldStore: ShareOptions.OldStorePolicy? = nil,
         descriptions: [StoreRole: PersistentStoreDescription] = [:]
     ) {
         self.outcome = outcome
@@ -115,6 +118,7 @@ public struct ShareOutcome: Sendable {
         self.findings = findings
         self.message = message
         self.next = next
+        self.oldStore = oldStore
         self.descriptions = descriptions
     }
 
@@ -141,6 +145,7 @@ public struct ShareOutcome: Sendable {
             findings: findings,
             message: message,
             next: next,
+            oldStore: oldStore,
             descriptions: descriptions
         )
     }

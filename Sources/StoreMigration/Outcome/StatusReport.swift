@@ -70,8 +70,22 @@ public struct StatusReport: Sendable {
     /// The archive of a retired store.
     public let archive: String?
     public let lateWrites: LateWrites
+    /// The recorded treatment of the old store; nil when no share of it is in force.
+    public let policy: ShareOptions.OldStorePolicy?
     public let findings: [Finding]
     public let next: NextStep?
+    /// The commands of which a person chooses one; empty when there is nothing to decide.
+    public let choices: [NextStep]
+
+    /// True when neither path has a store, and no run is recorded.
+    public var foundNothing: Bool { run == .none && old.presence != .store && new.presence != .store }
+
+    /// True when work is due: a next command other than a retire, which waits until every process uses the new store, or a
+    /// decision.
+    public var asksForAction: Bool {
+        if case .retire = next { return false }
+        return next != nil || !choices.isEmpty
+    }
 
     package init(
         old: Place,
@@ -81,8 +95,10 @@ public struct StatusReport: Sendable {
         transaction: String?,
         archive: String? = nil,
         lateWrites: LateWrites,
+        policy: ShareOptions.OldStorePolicy? = nil,
         findings: [Finding],
-        next: NextStep?
+        next: NextStep?,
+        choices: [NextStep] = []
     ) {
         self.old = old
         self.new = new
@@ -91,7 +107,9 @@ public struct StatusReport: Sendable {
         self.transaction = transaction
         self.archive = archive
         self.lateWrites = lateWrites
+        self.policy = policy
         self.findings = findings
         self.next = next
+        self.choices = choices
     }
 }

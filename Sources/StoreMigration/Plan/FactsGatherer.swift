@@ -21,6 +21,7 @@ struct FactsGatherer {
             newCondition: newCondition,
             isMainFileAtNew: try status(of: new) != nil,
             earlierRun: try earlierRun(state, oldCondition),
+            retiredTo: state.retired?.run.new.path,
             succession: try newCondition.inspection?.fence == nil ? nil : Succession(of: new, options: options),
             isOldRecordedNew: try isRecordedAsNew(),
             newerThanModel: try newerThanModel(oldCondition, newCondition),

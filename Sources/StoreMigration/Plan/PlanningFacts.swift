@@ -63,6 +63,8 @@ package struct PlanningFacts: Sendable {
     package let isMainFileAtNew: Bool
     /// Nil when the old store has neither a complete run nor a fence.
     package let earlierRun: EarlierRun?
+    /// The path of the shared store whose old store was retired; nil when none was.
+    package let retiredTo: String?
     /// The current location of the new store's data, if that store is out of use.
     package let succession: Succession?
     /// True when the store at the new path was shared to the old one, and that record is valid.
@@ -81,6 +83,7 @@ package struct PlanningFacts: Sendable {
         newCondition: StoreCondition,
         isMainFileAtNew: Bool = false,
         earlierRun: EarlierRun? = nil,
+        retiredTo: String? = nil,
         succession: Succession? = nil,
         isOldRecordedNew: Bool = false,
         areContentsEqual: Bool? = nil,
@@ -93,6 +96,7 @@ package struct PlanningFacts: Sendable {
         self.newCondition = newCondition
         self.isMainFileAtNew = isMainFileAtNew
         self.earlierRun = earlierRun
+        self.retiredTo = retiredTo
         self.succession = succession
         self.isOldRecordedNew = isOldRecordedNew
         self.areContentsEqual = areContentsEqual

@@ -9,7 +9,7 @@ public struct ShareOptions: Sendable {
     public enum OldStorePolicy: String, Sendable, Codable, CaseIterable {
         /// Writes fail with an error that names the new path; readers continue.
         case fence
-        /// It stays writable; late writes are found by the next run.
+        /// It stays writable; the next share merges what was written to it.
         case capture
     }
 
@@ -34,7 +34,8 @@ public struct ShareOptions: Sendable {
         case fail
     }
 
-    public var oldStore: OldStorePolicy = .fence
+    /// The treatment of the old store; nil keeps the recorded one of an earlier share, and fences a store without one.
+    public var oldStore: OldStorePolicy?
     public var onBoth: BothPlacesPolicy = .fail
     public var ifBusy: BusyPolicy = .wait
     /// How to merge late writes, and two stores with objects.
@@ -62,8 +63,15 @@ public struct ShareOptions: Sendable {
 
     public init() {}
 
-    /// The flags for another share with the same policy for the old store.
-    package var policyFlags: [String] { oldStore == .fence ? [] : ["--old", oldStore.rawValue] }
+    /// The treatment of the old store that a run carries out.
+    package var treatment: OldStorePolicy { oldStore ?? .fence }
+
+    /// These options, with the recorded treatment of the old store unless the caller names one.
+    package func keepingTreatment(of state: RunState) -> ShareOptions {
+        var options = self
+        options.oldStore = oldStore ?? state.treatment
+        return options
+    }
 
     /// The lock timeout under the busy policy.
     package var effectiveLockTimeout: Duration { ifBusy == .wait ? lockTimeout : .zero }

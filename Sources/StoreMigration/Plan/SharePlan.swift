@@ -14,7 +14,16 @@ public struct SharePlan: Hashable, Sendable {
     public let findings: [Finding]
     /// One sentence that says why.
     public let reason: String
-    public let next: NextStep?
+    /// The step after this plan is carried out.
+    package let following: NextStep?
+    /// The command that carries the plan out; with nothing to carry out, the step that follows.
+    public var next: NextStep? {
+        guard !steps.isEmpty, !outcome.isRefusal else { return following }
+        return outcome == .unshared
+            ? .unshare(old: old.path, new: new.path) : .share(old: old.path, new: new.path, flags: [])
+    }
+    /// The treatment of the old store that is in force once the plan is carried out; nil when the plan shares nothing.
+    public let oldStore: ShareOptions.OldStorePolicy?
     /// How strategies describe the store for each role; empty when none was named.
     public let roles: [RoleDescription]
 
@@ -26,6 +35,7 @@ public struct SharePlan: Hashable, Sendable {
         findings: [Finding] = [],
         reason: String,
         next: NextStep? = nil,
+        oldStore: ShareOptions.OldStorePolicy? = nil,
         roles: [RoleDescription] = []
     ) {
         self.outcome = outcome
@@ -34,7 +44,8 @@ public struct SharePlan: Hashable, Sendable {
         self.steps = steps
         self.findings = findings
         self.reason = reason
-        self.next = next
+        following = next
+        self.oldStore = oldStore
         self.roles = roles
     }
 
@@ -79,7 +90,8 @@ public struct SharePlan: Hashable, Sendable {
             steps: steps,
             findings: findings + more,
             reason: reason,
-            next: next,
+            next: following,
+            oldStore: oldStore,
             roles: roles
         )
     }

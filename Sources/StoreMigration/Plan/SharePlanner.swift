@@ -1,4 +1,5 @@
 public import StoreFormat
+import SystemPackage
 
 extension Finding.Code {
     /// Rows exist only in the old store, because the caller decided to keep the new one unchanged.
@@ -13,6 +14,10 @@ extension Finding.Code {
     public static let sidecarsMovedAside = Finding.Code(rawValue: "sidecarsMovedAside")
     /// The store was shared before, and the shared store is missing.
     public static let sharedStoreMissing = Finding.Code(rawValue: "sharedStoreMissing")
+    /// The new store's name lacks the old one's extension.
+    public static let otherExtension = Finding.Code(rawValue: "otherExtension")
+    /// The caller asks for an old store that accepts writes, and the fence of an earlier share stays.
+    public static let fenceStays = Finding.Code(rawValue: "fenceStays")
     /// The old store was written to after it was copied.
     public static let lateWrites = Finding.Code(rawValue: "lateWrites")
 }
@@ -73,7 +78,7 @@ package struct SharePlanner: Sendable {
         plan(
             .needsDecision,
             reason: "the store at the new path was shared to \(store.path) and is fenced",
-            next: .share(old: facts.old.path, new: store.path, flags: options.policyFlags)
+            next: .share(old: facts.old.path, new: store.path, flags: [])
         )
     }
 
@@ -104,7 +109,15 @@ package struct SharePlanner: Sendable {
         if case .store(let new) = facts.newCondition, !new.isBlank {
             return plan(.alreadyShared, findings: findings, reason: "only the new path has a store")
         }
-        return plan(.nothingFound, findings: findings, reason: "neither path has a store")
+        guard let place = facts.retiredTo, place != facts.new.path else {
+            return plan(.nothingFound, findings: findings, reason: "neither path has a store")
+        }
+        return plan(
+            .nothingFound,
+            findings: findings,
+            reason: "the old store was shared to \(place) and retired",
+            next: .status(old: facts.old.path, new: place)
+        )
     }
 
     // MARK: Shared before
@@ -123,7 +136,9 @@ package struct SharePlanner: Sendable {
         case (.ours, false) where options.onBoth == .keepNew:
             return plan(
                 .alreadyShared,
-                steps: (options.oldStore == .fence ? [step(.fence, facts.old)] : []) + [step(.writeReceipt, facts.new)],
+                steps: (options.treatment == .fence ? [step(.fence, facts.old)] : []) + [
+                    step(.writeReceipt, facts.new)
+                ],
                 findings: [.writtenLate(at: facts.old), .rowsOnlyInOldStore(at: facts.old)],
                 reason: "the old store was written to after it was shared, and the new one is kept unchanged",
                 next: .status(old: facts.old.path, new: facts.new.path)
@@ -141,7 +156,7 @@ package struct SharePlanner: Sendable {
                 .lateWrites,
                 findings: [.writtenLate(at: facts.old)],
                 reason: "the old store was written to after it was shared, and no base was kept",
-                next: .merge(into: facts.new.path, from: facts.old.path)
+                next: .status(old: facts.old.path, new: facts.new.path)
             )
         case (.absent, _) where facts.newCondition.inspection?.isBlank == false:
             return anotherStoreAtNew
@@ -178,10 +193,10 @@ package struct SharePlanner: Sendable {
     /// A run without a copy writes a lost journal again, so that the old store can be retired.
     private func stepsOfSharedStore(_ earlier: PlanningFacts.EarlierRun, _ old: StoreInspection) -> [PlanStep] {
         guard earlier.hasJournal, !earlier.followsChain else {
-            let protect = old.fence != nil || options.oldStore == .fence || !earlier.hasJournal
+            let protect = old.fence != nil || options.treatment == .fence || !earlier.hasJournal
             return (protect ? [step(.fence, facts.old)] : []) + [step(.writeReceipt, facts.new)]
         }
-        return old.fence != nil || options.oldStore == .capture ? [] : [step(.fence, facts.old)]
+        return old.fence != nil || options.treatment == .capture ? [] : [step(.fence, facts.old)]
     }
 
     // MARK: Shared for the first time
@@ -217,7 +232,7 @@ package struct SharePlanner: Sendable {
     }
 
     private func ontoStore(_ old: StoreInspection, _ new: StoreInspection) -> SharePlan {
-        let protect = options.oldStore == .fence ? [step(.fence, facts.old)] : []
+        let protect = options.treatment == .fence ? [step(.fence, facts.old)] : []
         let receipt = [step(.writeReceipt, facts.new)]
         if old.isEmpty {
             return plan(
@@ -296,13 +311,13 @@ package struct SharePlanner: Sendable {
     }
 
     private var mergingSteps: [PlanStep] {
-        (options.oldStore == .fence ? [step(.fence, facts.old)] : [])
+        (options.treatment == .fence ? [step(.fence, facts.old)] : [])
             + [step(.merge, facts.new), step(.keepBase, facts.old), step(.writeReceipt, facts.new)]
     }
 
     private var closingSteps: [PlanStep] {
         [
-            options.oldStore == .fence ? step(.fence, facts.old) : step(.keepBase, facts.old),
+            options.treatment == .fence ? step(.fence, facts.old) : step(.keepBase, facts.old),
             step(.writeReceipt, facts.new),
         ]
     }
@@ -324,15 +339,40 @@ package struct SharePlanner: Sendable {
     ) -> SharePlan {
         let copies = steps.contains { $0.action == .publish || $0.action == .replaceContent }
         let exposure = copies ? facts.exposedFolder.map { [Finding.exposed($0)] } ?? [] : []
+        let treatment = outcome.isRefusal ? nil : treatment(after: steps)
+        let stays = treatment == .fence && options.treatment == .capture ? [Finding.fenceStays(at: facts.old)] : []
         return SharePlan(
             outcome: outcome,
             old: facts.old,
             new: facts.new,
             steps: steps,
-            findings: findings + exposure,
+            findings: findings + exposure + stays + (copies ? extensionFindings : []),
             reason: reason,
-            next: next
+            next: next,
+            oldStore: treatment
         )
+    }
+
+    /// A name without an extension is probably that of a folder.
+    private var extensionFindings: [Finding] {
+        let (old, new) = (FilePath(facts.old.path).extension, FilePath(facts.new.path).extension)
+        guard let old, old != new else { return [] }
+        return [
+            Finding(
+                .otherExtension,
+                new == nil ? .warning : .info,
+                level: .files,
+                "the new store's name lacks the old one's extension .\(old); end the path with a slash to name a folder",
+                path: facts.new.path
+            )
+        ]
+    }
+
+    /// The treatment of the old store after these steps; nil without an old store.
+    private func treatment(after steps: [PlanStep]) -> ShareOptions.OldStorePolicy? {
+        guard let old = facts.oldCondition.inspection else { return nil }
+        if steps.contains(where: { $0.action == .fence }) { return .fence }
+        return old.fence == nil || steps.contains { $0.action == .liftFence } ? .capture : .fence
     }
 }
 
@@ -344,6 +384,17 @@ extension Finding {
             level: .content,
             "rows exist only in the old store, because the new one was kept unchanged: after a retire they are only in"
                 + " its archive; merge the old store into the new one to carry them",
+            path: location.path
+        )
+    }
+
+    static func fenceStays(at location: StoreLocation) -> Finding {
+        Finding(
+            .fenceStays,
+            .warning,
+            level: .files,
+            "the old store still refuses writes: no base for merging late writes was kept when it was fenced; to capture"
+                + " instead, unshare it and share it again",
             path: location.path
         )
     }

@@ -79,7 +79,7 @@ struct ShareRequirements {
     /// Throws unless this user can write each store that the plan writes.
     private func requireWritableStores(_ plan: SharePlan, _ container: Directory) throws {
         let actions = Set(plan.steps.map(\.action))
-        if options.oldStore == .fence, actions.contains(.fence) {
+        if options.treatment == .fence, actions.contains(.fence) {
             try Self.requireWritable(old, in: Directory.open(path: old.folder)) { reason in
                 .oldNotWritable(reason, path: old.path)
             }

@@ -23,6 +23,8 @@ struct RetireRun {
     let logger: Logger
     /// The run to use when its journal is lost.
     var unjournalled: RunState.SharedRun?
+    /// The path of the new store, if the caller names it.
+    var expected: StoreLocation?
 
     func run() throws -> ShareOutcome {
         if case .none = try stateFolder.state(), unjournalled == nil { throw notShared() }
@@ -30,6 +32,7 @@ struct RetireRun {
             if case .interrupted(let run) = journal.state {
                 try RunRecovery(run, options: options, monitor: .silent, logger: logger).recover(&journal)
             }
+            if let shared = journal.state.retired ?? journal.state.shared { try requireExpected(shared) }
             switch journal.state {
             case .retired(let shared, let name):
                 try requireSameStore(shared, name: name)
@@ -58,6 +61,19 @@ struct RetireRun {
             "another store is at the path of the one that was retired or withdrawn as \(name)",
             path: old.path,
             advice: "Nothing was changed. Share that store first; only a store whose copy is proved can be retired.",
+            next: .status(old: old.path, new: shared.run.new.path)
+        )
+    }
+
+    /// Throws when the caller names another new store than the run or its chain.
+    private func requireExpected(_ shared: RunState.SharedRun) throws {
+        guard let expected, expected != shared.run.new,
+            try Succession(of: shared.run.new, options: options)?.store != expected
+        else { return }
+        throw MigrationError(
+            .needsDecision,
+            "the old store was shared to another path, \(shared.run.new.path)",
+            path: old.path,
             next: .status(old: old.path, new: shared.run.new.path)
         )
     }
@@ -288,7 +304,7 @@ struct RetireRun {
 
     func inUse(_ identity: FileIdentity) -> MigrationError {
         let holders = OpenFiles.holders(of: identity)
-        let names = holders.isEmpty ? "" : " by process \(holders.map(String.init).joined(separator: ", "))"
+        let names = holders.isEmpty ? "" : " by process \(OpenFiles.names(of: holders))"
         return MigrationError(
             .busy,
             "the old store is open\(names), or this file system gives no leases",

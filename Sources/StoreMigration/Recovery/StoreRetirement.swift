@@ -8,12 +8,16 @@ import StoreFormat
 /// process has the old store open, that it has no late writes, and that the new store is proved.
 public struct StoreRetirement: Sendable {
     private let old: URL
+    private let new: URL?
     private let options: ShareOptions
     private let logger: Logger?
 
     /// Creates the retirement of the store at `old`.
-    public init(of old: URL, options: ShareOptions = ShareOptions(), logger: Logger? = nil) {
+    ///
+    /// With `new`, a path or a folder, it is refused unless the store was shared to there.
+    public init(of old: URL, sharedTo new: URL? = nil, options: ShareOptions = ShareOptions(), logger: Logger? = nil) {
         self.old = old
+        self.new = new
         self.options = options
         self.logger = logger
     }
@@ -22,7 +26,10 @@ public struct StoreRetirement: Sendable {
     @discardableResult
     public func retire() throws(MigrationError) -> ShareOutcome {
         do {
-            return try RetireRun(old: StoreLocation(url: old), options: options, logger: logger ?? .silent).run()
+            let old = StoreLocation(url: old)
+            var run = RetireRun(old: old, options: options, logger: logger ?? .silent)
+            run.expected = try new.map { try old.destination(at: $0) }
+            return try run.run()
         } catch {
             throw MigrationError(error)
         }

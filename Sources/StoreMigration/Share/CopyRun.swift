@@ -31,7 +31,7 @@ struct CopyRun {
                     old: context.old,
                     oldIdentity: inspection.identity,
                     new: context.new,
-                    policy: context.options.oldStore,
+                    policy: context.options.treatment,
                     descriptions: context.described?.descriptions.byRoleName
                 )
             )
@@ -93,7 +93,7 @@ struct CopyRun {
         guard let oldToken = progress.oldStore?.reading.token else {
             throw MigrationError(.failed, "the old store's state is not known", path: context.old.path)
         }
-        switch context.options.oldStore {
+        switch context.options.treatment {
         case .fence:
             try copy.treat()
             if SeededBug.fencedBeforePublishing.isMade { try commitFence(&progress) }

@@ -26,8 +26,24 @@ enum OldStateRecorder {
     static func isUnchanged(_ reading: TokenReading, at location: StoreLocation, in folder: Directory) throws -> Bool {
         guard try folder.token(of: location.name) == reading.token else { return false }
         guard let newest = reading.token.newest else { return false }
-        let age = Double(reading.takenAt) / 1e9 - (Double(newest.seconds) + Double(newest.nanoseconds) / 1e9)
-        return age >= settlingTime || KernelTimestamps.areFine
+        guard try externalTimes(of: location, in: folder).allSatisfy({ isSettled($0, reading, isFine: false) }) else {
+            return false
+        }
+        return isSettled(newest, reading, isFine: KernelTimestamps.areFine)
+    }
+
+    /// False when a write with this timestamp may have followed the reading.
+    private static func isSettled(_ time: FileStatus.Time, _ reading: TokenReading, isFine: Bool) -> Bool {
+        let age = Double(reading.takenAt) / 1e9 - (Double(time.seconds) + Double(time.nanoseconds) / 1e9)
+        return age >= settlingTime || isFine
+    }
+
+    /// The change times of the folder of external files and of the files in it: a token covers only SQLite's files, and a
+    /// program can write to an external file in place.
+    private static func externalTimes(of location: StoreLocation, in folder: Directory) throws -> [FileStatus.Time] {
+        guard let external = try folder.externalData(of: location) else { return [] }
+        return try [external.status().changed]
+            + external.entries().compactMap { try external.status(of: $0)?.changed }
     }
 
     private static func now() -> Int64 { Int64(Date().timeIntervalSince1970 * 1e9) }

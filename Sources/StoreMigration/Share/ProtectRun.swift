@@ -36,14 +36,14 @@ struct ProtectRun {
                     old: context.old,
                     oldIdentity: inspection.identity,
                     new: context.new,
-                    policy: context.options.oldStore,
+                    policy: context.options.treatment,
                     descriptions: context.descriptions.byRoleName
                 )
             )
         )
         var findings: [Finding] = []
         do {
-            if context.options.oldStore == .fence {
+            if context.options.treatment == .fence {
                 try connection.beginWriting(deadline: context.lockDeadline(), monitor: context.monitor)
                 try context.requireInspectedStore(inspection, connection)
                 try FenceWriter(connection).lift()
@@ -123,7 +123,7 @@ struct ProtectRun {
                     newUUID: newUUID,
                     objects: inspection.objectCount,
                     oldState: oldState,
-                    isFenced: context.options.oldStore == .fence,
+                    isFenced: context.options.treatment == .fence || inspection.fence != nil,
                     keepsNew: keepsNew ? true : nil,
                     leavesRows: leavesRows ? true : nil
                 )

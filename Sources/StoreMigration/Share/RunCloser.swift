@@ -68,7 +68,7 @@ struct RunCloser {
             token: placed.token,
             descriptions: context.descriptions.byRoleName
         )
-        .remembering(predecessorsOf: context.old, in: context.oldFolder, policy: context.options.oldStore)
+        .remembering(predecessorsOf: context.old, in: context.oldFolder, policy: context.options.treatment)
         .write(beside: context.new.name, in: context.container)
         try progress.nest?.remove()
         // As late as possible: a token is trusted once its timestamps are older than the kernel's tick.
@@ -81,7 +81,7 @@ struct RunCloser {
                     newUUID: inspection.uuid,
                     objects: objects,
                     oldState: reading.state(SettledDigest(copied: digest)),
-                    isFenced: context.options.oldStore == .fence
+                    isFenced: context.options.treatment == .fence
                 )
             )
         )
@@ -95,7 +95,7 @@ struct RunCloser {
                 bytes: bytes,
                 externalFiles: externalFiles,
                 lockHold: progress.lockHold,
-                isFenced: context.options.oldStore == .fence
+                isFenced: context.options.treatment == .fence
             ),
             findings: progress.findings + proof.findings + modeFindings + relay,
             descriptions: context.descriptions
@@ -172,7 +172,7 @@ struct RunCloser {
     /// Makes the old store writable again, because the published store cannot be trusted.
     private func liftFence() throws {
         progress.copy?.source.rollback()
-        guard let lock = progress.lock, context.options.oldStore == .fence else { return }
+        guard let lock = progress.lock, context.options.treatment == .fence else { return }
         try lock.beginWriting(deadline: context.lockDeadline())
         try FenceWriter(lock).lift()
         try lock.commit(deadline: context.lockDeadline())

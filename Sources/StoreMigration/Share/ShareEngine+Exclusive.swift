@@ -85,7 +85,7 @@ extension ShareEngine {
                     identity: inspection.identity,
                     base: journal.state.base.map { .kept($0) },
                     takesNew: false,
-                    fencing: options.oldStore == .fence
+                    fencing: options.treatment == .fence
                 )
                 .run(&journal)
         } else {
@@ -110,7 +110,7 @@ extension ShareEngine {
         _ inspection: StoreInspection,
         _ journal: inout MigrationJournal
     ) throws -> RunResult {
-        guard options.oldStore == .capture, try !context.canLockOldStore() else {
+        guard options.treatment == .capture, try !context.canLockOldStore() else {
             return try CopyRun(context, inspection: inspection).run(to: VacantPlace(context), &journal)
         }
         var result: RunResult?

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import SafeFiles
 public import StoreFormat
 import StoreStrategies
@@ -15,9 +16,10 @@ extension ShareEngine {
                 transaction: transaction,
                 old: facts.oldCondition.side(old),
                 new: facts.newCondition.side(new),
-                findings: plan.findings,
+                findings: plan.findings + openFindings(plan, facts.oldCondition.inspection),
                 message: plan.reason,
-                next: plan.next
+                next: plan.following,
+                oldStore: plan.oldStore
             )
         default:
             if case .unreadable(let store) = facts.oldCondition { throw store }
@@ -26,7 +28,7 @@ extension ShareEngine {
                 plan.outcome,
                 plan.reason,
                 path: plan.outcome == .orphanSidecar ? old.path : new.path,
-                next: plan.next,
+                next: plan.following,
                 findings: plan.findings
             )
         }
@@ -51,11 +53,27 @@ extension ShareEngine {
             work: result.work,
             merge: result.merge,
             report: result.report,
-            findings: plan.findings.map { $0.naming(displaced: result.transaction, at: new) } + result.findings,
+            findings: plan.findings.map { $0.naming(displaced: result.transaction, at: new) } + result.findings
+                + openFindings(plan, inspection),
             message: plan.reason,
-            next: plan.next,
+            next: plan.following,
+            oldStore: plan.oldStore,
             descriptions: result.descriptions
         )
+    }
+}
+
+extension ShareEngine {
+    /// Names the other processes that have the old store of a shared pair open, as far as this user can see them.
+    private func openFindings(_ plan: SharePlan, _ inspection: StoreInspection?) -> [Finding] {
+        guard let inspection, let policy = plan.oldStore else { return [] }
+        let holders = OpenFiles.holders(of: inspection.identity)
+            .filter { $0 != ProcessInfo.processInfo.processIdentifier }
+        guard !holders.isEmpty else { return [] }
+        let names = (holders.count == 1 ? "process " : "processes ") + OpenFiles.names(of: holders)
+        let effect = policy == .fence ? "writes are refused" : "writes reach the new store with the next share"
+        let message = "the old store is open in \(names): its \(effect) until it is restarted with the new path"
+        return [Finding(.oldStoreOpen, .info, level: .files, message, path: old.path)]
     }
 }
 
@@ -97,7 +115,8 @@ extension ShareOutcome {
             new: Side(path: shared.run.new.path, uuid: shared.completion.newUUID, objects: nil, digest: nil),
             findings: plan.findings,
             message: plan.reason,
-            next: plan.next
+            next: plan.following,
+            oldStore: plan.oldStore
         )
     }
 }
@@ -119,6 +138,8 @@ extension MigrationError {
 extension Finding.Code {
     /// A run stopped before it was complete.
     public static let interruptedRun = Finding.Code(rawValue: "interruptedRun")
+    /// Other processes have the old store open.
+    public static let oldStoreOpen = Finding.Code(rawValue: "oldStoreOpen")
     /// A run is in progress, and its process is alive.
     public static let runAtWork = Finding.Code(rawValue: "runAtWork")
 }

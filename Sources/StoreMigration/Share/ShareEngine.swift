@@ -41,6 +41,10 @@ struct ShareEngine {
             return SharePlan(interrupted: run, over: new, old: old, new: new)
         }
         try requireNotUnsharing(state)
+        return try keepingTreatment(of: state).plan(state)
+    }
+
+    private func plan(_ state: RunState) throws -> SharePlan {
         let prospect = try prospect(state)
         if !prospect.plan.steps.isEmpty { try require(prospect) }
         if prospect.plan.outcome == .merged {
@@ -74,18 +78,32 @@ struct ShareEngine {
             try requireNotUnsharing(state)
             try RunRecovery
                 .recover(runOver: new, options: options, monitor: monitor, logger: logger, unless: isToOldPlace)
-            let prospect = try prospect(state)
-            if let outcome = try settled(prospect, state) {
+            let engine = keepingTreatment(of: state)
+            let prospect = try engine.prospect(state)
+            if let outcome = try engine.settled(prospect, state) {
                 return try writing(outcome, to: file)
             }
-            if !prospect.plan.steps.isEmpty { try require(prospect) }
+            if !prospect.plan.steps.isEmpty { try engine.require(prospect) }
             let outcome = try stateFolder.withJournal(deadline: Deadline(after: options.effectiveLockTimeout)) {
-                try shareExclusively(prospect, file, &$0)
+                try keepingTreatment(of: $0.state).shareExclusively(prospect, file, &$0)
             }
             if let outcome { return outcome }
             logger.notice("the stores changed since they were inspected; inspecting again")
         }
         throw MigrationError(.busy, "both stores keep changing", path: old.path, advice: "Run the command again.")
+    }
+
+    /// The same share, with the recorded treatment of the old store unless the caller names one.
+    private func keepingTreatment(of state: RunState) -> ShareEngine {
+        ShareEngine(
+            old: old,
+            new: new,
+            options: options.keepingTreatment(of: state),
+            pipeline: pipeline,
+            monitor: monitor,
+            logger: logger,
+            probeWriter: probeWriter
+        )
     }
 
     /// True for a share in the other direction, which the plan refuses with the command that goes back.
@@ -150,7 +168,7 @@ struct ShareEngine {
     /// The last complete run, if the status of both files proves that there is nothing to do.
     func unchangedSince(_ state: RunState) throws -> RunState.SharedRun? {
         guard case .shared(let shared) = state, shared.run.new == new, shared.retiringTo == nil,
-            options.oldStore == .capture || shared.completion.isFenced,
+            (options.treatment == .fence) == shared.completion.isFenced,
             let folder = try gatherer.folder(of: old),
             try OldStateRecorder.isUnchanged(shared.oldState, at: old, in: folder),
             try gatherer.status(of: new)?.identity.mayBe(recorded: shared.completion.new) == true,

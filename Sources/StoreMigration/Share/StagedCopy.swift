@@ -184,7 +184,7 @@ final class StagedCopy {
     /// Throws when the container's file system lacks room for the copy plus a fifth.
     private func requireSpace() throws {
         let main = try source.size(of: .main) + (source.isOpen(.journal) ? source.size(of: .journal) : 0)
-        let isBaseBeside = context.options.oldStore == .capture && context.options.stateFolder == nil
+        let isBaseBeside = context.options.treatment == .capture && context.options.stateFolder == nil
         let needed = try main * (isBaseBeside ? 2 : 1) + external.sourceBytes()
         let free = try context.container.freeBytes()
         guard free > needed / 5 * 6 else {

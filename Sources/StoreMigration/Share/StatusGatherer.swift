@@ -57,6 +57,9 @@ struct StatusGatherer {
                 )
             )
         }
+        let advice =
+            try !holders.isEmpty
+            ? Advice() : isRetiring ? Advice(next: .resume(old: old.path)) : advice(state, lateWrites)
         return StatusReport(
             old: try place(old, oldCondition),
             new: try place(new, newCondition),
@@ -65,9 +68,10 @@ struct StatusGatherer {
             transaction: transaction(of: state),
             archive: archive(of: state),
             lateWrites: lateWrites,
+            policy: state.treatment,
             findings: findings,
-            next: !holders.isEmpty
-                ? nil : isRetiring ? .resume(old: old.path) : try next(state, lateWrites, oldCondition, newCondition)
+            next: advice.next,
+            choices: advice.choices
         )
     }
 
@@ -130,31 +134,63 @@ struct StatusGatherer {
         return shared.archive?.path
     }
 
-    private func next(
-        _ state: RunState,
-        _ lateWrites: StatusReport.LateWrites,
-        _ oldCondition: StoreCondition,
-        _ newCondition: StoreCondition
-    ) throws -> NextStep? {
+    /// The next command, or those of which a person chooses one.
+    private struct Advice {
+        var next: NextStep?
+        var choices: [NextStep] = []
+    }
+
+    private func advice(_ state: RunState, _ lateWrites: StatusReport.LateWrites) throws -> Advice {
         switch state {
-        case .interrupted: return .resume(old: old.path)
-        case .shared(let shared) where try shared.run.new != new && gatherer.namedPlace(of: shared) != .ours:
-            return .status(old: old.path, new: shared.run.new.path)
+        case .interrupted: return Advice(next: .resume(old: old.path))
+        case .unsharing(let shared, _): return Advice(next: .unshare(old: old.path, new: shared.run.new.path))
         case .shared(let shared) where lateWrites == .none && shared.completion.leavesRows != true:
-            return .retire(old: old.path)
-        case .shared where lateWrites == .none:
-            return try .merge(into: Succession(of: new, options: options)?.store.path ?? new.path, from: old.path)
-        case .shared(let shared) where try shared.base != nil && Succession(of: new, options: options) != nil:
-            let end = try Succession(of: new, options: options)?.store.path ?? new.path
-            return .share(old: old.path, new: end, flags: shared.completion.isFenced ? [] : options.policyFlags)
-        case .shared(let shared) where shared.base != nil: return .share(old: old.path, new: new.path, flags: [])
-        case .shared: return .verify(store: new.path)
-        case .retired: return nil
-        case .unsharing(let shared, _): return .unshare(old: old.path, new: shared.run.new.path)
-        case .none, .voided:
-            guard oldCondition.inspection != nil else { return nil }
-            return .share(old: old.path, new: new.path, flags: [])
+            // A chain's middle store is out of use, and the old store can be retired all the same.
+            if case .succeeded = try gatherer.namedPlace(of: shared) { return Advice(next: .retire(old: old.path)) }
+            return try advice(of: plan(state))
+        case .none, .shared, .voided, .retired: return try advice(of: plan(state))
         }
+    }
+
+    /// What a share would do now, or why it would stop.
+    private func plan(_ state: RunState) throws -> SharePlan {
+        let options = options.keepingTreatment(of: state)
+        do {
+            return try SharePlanner(facts: gatherer.facts(state: state), options: options).plan()
+        } catch let error as MigrationError {
+            return SharePlan(outcome: error.outcome, old: old, new: new, reason: error.message, next: error.next)
+        }
+    }
+
+    private func advice(of plan: SharePlan) throws -> Advice {
+        func share(_ decision: ShareOptions.BothPlacesPolicy) -> NextStep {
+            .share(old: old.path, new: new.path, flags: ["--on-both", decision.rawValue])
+        }
+        let merge = NextStep.merge(into: new.path, from: old.path)
+        return switch plan.outcome {
+        case .bothHoldObjects: Advice(choices: [share(.merge), share(.keepOld), share(.keepNew)])
+        case .lateWrites: Advice(choices: [merge, share(.keepNew)])
+        case .alreadyShared where plan.findings.contains { $0.code == .rowsOnlyInOldStore }:
+            Advice(choices: [merge, .retire(old: old.path)])
+        // The store at the new path is another or an older one: only a person knows which is right.
+        case _ where plan.next == .status(old: old.path, new: new.path):
+            Advice(choices: [.diff(old.path, new.path), .inspect(path: new.path)])
+        case .nothingFound where plan.next == nil: Advice()
+        case .nothingFound, .alreadyShared: Advice(next: plan.next ?? originOfNew)
+        default: Advice(next: plan.next)
+        }
+    }
+
+    /// The status of the pair that the receipt beside the new store names, when the old path has no store: it may be
+    /// misspelt.
+    private var originOfNew: NextStep? {
+        guard let folder = try? gatherer.folder(of: new), let origin = Receipt(beside: new.name, in: folder)?.old,
+            origin != old.path,
+            let state = try? StateFolder(of: StoreLocation(path: origin), stateFolder: options.stateFolder)
+                .state(isShownOnly: true),
+            state != .none
+        else { return nil }
+        return .status(old: origin, new: new.path)
     }
 }
 

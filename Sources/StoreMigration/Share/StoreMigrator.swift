@@ -19,8 +19,9 @@ public struct StoreMigrator: Sendable {
     private let logger: Logger
     private let onProgress: (@Sendable (StoreProgress) -> Void)?
 
-    /// Creates a migrator from the private store at `old` to `new`: a path, or an existing folder, in which the store
-    /// keeps its name.
+    /// Creates a migrator from the private store at `old` to `new`: a path, or a folder, in which the store keeps its name.
+    ///
+    /// A URL of a folder ends in a slash; a folder that exists needs none.
     ///
     /// With strategies, the copy gets what they describe for each role before it is proved and published. In the proof
     /// of the level `merging`, `probeWriter` acts as the extension.
@@ -98,11 +99,12 @@ public struct StoreMigrator: Sendable {
 }
 
 extension StoreLocation {
-    /// The location that a caller names: a path, or a folder, in which the store keeps its name.
+    /// The location that a caller names: a path, or a folder, in which the store keeps its name; a path that ends in a slash
+    /// names a folder, whether it exists or not.
     func destination(at url: URL) throws -> StoreLocation {
         let place = StoreLocation(url: url)
         let parent = try? Directory.open(path: place.folder)
-        guard try parent?.status(of: place.name)?.kind == .directory else { return place }
+        guard try url.hasDirectoryPath || parent?.status(of: place.name)?.kind == .directory else { return place }
         return StoreLocation(folder: place.path, name: name)
     }
 }

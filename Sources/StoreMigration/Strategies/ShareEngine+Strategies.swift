@@ -163,7 +163,8 @@ extension SharePlan {
             findings: shared.completion.leavesRows == true ? [.rowsOnlyInOldStore(at: shared.run.old)] : [],
             reason: "the store is shared, and the old store is unchanged since",
             next: shared.completion.leavesRows == true
-                ? .status(old: shared.run.old.path, new: new.path) : .retire(old: shared.run.old.path)
+                ? .status(old: shared.run.old.path, new: new.path) : .retire(old: shared.run.old.path),
+            oldStore: shared.completion.isFenced ? .fence : .capture
         )
     }
 }

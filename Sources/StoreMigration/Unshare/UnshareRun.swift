@@ -103,7 +103,7 @@ struct UnshareRun {
         var steps: [PlanStep] = []
         var findings: [Finding] = []
         if case .shared = state, try !gatherer.isUnchanged(shared.oldState) {
-            let merge = try lateMerge(of: shared).plan()
+            let merge = try lateMerge.plan()
             guard merge.outcome.exitStatus == 0 else { return merge }
             (steps, findings) = (merge.steps, merge.findings)
         }
@@ -138,21 +138,19 @@ struct UnshareRun {
         guard case .shared(let shared) = try stateFolder.state(), try !gatherer.isUnchanged(shared.oldState) else {
             return nil
         }
-        let outcome = try lateMerge(of: shared).share()
+        let outcome = try lateMerge.share()
         guard outcome.outcome.exitStatus == 0 else {
             throw MigrationError(outcome.outcome, outcome.message, path: old.path, next: outcome.next)
         }
         return outcome
     }
 
-    /// The share that merges late writes, under the policy that the store was shared with.
-    private func lateMerge(of shared: RunState.SharedRun) -> ShareEngine {
-        var sharing = options
-        sharing.oldStore = shared.run.policy
-        return ShareEngine(
+    /// The share that merges late writes; it keeps the recorded treatment of the old store.
+    private var lateMerge: ShareEngine {
+        ShareEngine(
             old: old,
             new: new,
-            options: sharing,
+            options: options,
             pipeline: StrategyPipeline(),
             monitor: monitor,
             logger: logger,

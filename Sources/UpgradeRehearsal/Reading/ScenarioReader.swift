@@ -86,7 +86,13 @@ struct ScenarioReader {
         switch (mapping["recipe"], mapping["file"]) {
         case (nil, nil): return nil
         case (.some, let file?): throw file.error("a store comes from a recipe or from a file")
-        case (nil, let file?): return .file(outside(try file.text()))
+        case (nil, let file?):
+            let path = outside(try file.text())
+            let (folder, name) = RecipeReader.split(path)
+            guard (try? Directory.open(path: folder).status(of: name))?.kind == .regular else {
+                throw file.error("there is no file at \(path)")
+            }
+            return .file(path)
         case (let recipe?, nil):
             if recipe.isMapping { return .recipe(try RecipeReader.recipe(recipe)) }
             let path = outside(try recipe.text())

@@ -3,6 +3,25 @@ import SafeFiles
 import StoreFormat
 
 extension JUnitReport {
+    /// Throws where the XML could not be written, before scenarios run for it.
+    public static func requireWritable(_ url: URL) throws {
+        let location = StoreLocation(url: url)
+        do {
+            let folder = try Directory.open(path: location.folder)
+            let status = try folder.status(of: location.name)
+            guard status == nil || status?.kind == .regular else {
+                throw RehearsalFailure("the report cannot be written to \(location.path): it is no regular file")
+            }
+            guard try folder.allowsWriting() else {
+                throw RehearsalFailure("the report cannot be written to \(location.path) by this user")
+            }
+        } catch let error as RehearsalFailure {
+            throw error
+        } catch {
+            throw RehearsalFailure("the report cannot be written to \(location.path) (\(error))")
+        }
+    }
+
     /// Writes the XML to a file, replacing an existing one; the folder must exist.
     public func write(to url: URL) throws {
         let location = StoreLocation(url: url)

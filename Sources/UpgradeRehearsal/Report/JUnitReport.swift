@@ -24,7 +24,7 @@ public struct JUnitReport: Sendable {
 
     private func counts(of reports: [ScenarioReport]) -> String {
         let failed = reports.count { $0.result == .failed }
-        let errors = reports.count { $0.result == .notRun }
+        let errors = reports.count { [.notRun, .invalid].contains($0.result) }
         let seconds = reports.map(\.seconds).reduce(0, +)
         return " tests=\"\(reports.count)\" failures=\"\(failed)\" errors=\"\(errors)\" time=\"\(Self.time(seconds))\""
     }
@@ -45,7 +45,7 @@ public struct JUnitReport: Sendable {
             )
         }
         if let reason = report.reason {
-            lines.append("      <error type=\"notRun\" message=\"\(Self.escaped(reason))\"/>")
+            lines.append("      <error type=\"\(report.result.rawValue)\" message=\"\(Self.escaped(reason))\"/>")
         }
         return lines + ["    </testcase>"]
     }

@@ -6,6 +6,8 @@ public struct ScenarioReport: Hashable, Sendable, Codable {
         case failed
         /// This machine lacks a requirement of the scenario, or the tool could not be started.
         case notRun
+        /// The file contains no valid scenario.
+        case invalid
     }
 
     public let name: String
@@ -17,18 +19,46 @@ public struct ScenarioReport: Hashable, Sendable, Codable {
     /// The steps that were carried out, in their order.
     public let steps: [ScenarioStepReport]
     public let failures: [ScenarioFailure]
-    /// Why it was not run.
+    /// Why it was not run, or what is wrong in its file.
     public let reason: String?
     public let seconds: Double
     /// The scratch folder, where it was kept.
     public let keptPlace: String?
 }
 
+extension ScenarioReport {
+    /// The report on a file that contains no valid scenario.
+    public init(invalid file: String, _ error: ScenarioError) {
+        let name = file.split(separator: "/").last.map(String.init) ?? file
+        self.init(
+            name: name.hasSuffix(".yaml") ? String(name.dropLast(5)) : name,
+            path: file,
+            about: "",
+            story: [],
+            result: .invalid,
+            steps: [],
+            failures: [],
+            reason: error.description,
+            seconds: 0,
+            keptPlace: nil
+        )
+    }
+
+    private var word: String {
+        switch result {
+        case .held: "held"
+        case .failed: "FAILED"
+        case .notRun: "NOT RUN"
+        case .invalid: "INVALID"
+        }
+    }
+}
+
 extension ScenarioReport: CustomStringConvertible {
     /// A line for the scenario, and for each failure the expected and the actual result.
     public var description: String {
         let seconds = (self.seconds * 10).rounded() / 10
-        var lines = ["\(result == .held ? "held" : result == .failed ? "FAILED" : "NOT RUN")  \(name)  (\(seconds) s)"]
+        var lines = ["\(word)  \(name)  (\(seconds) s)"]
         if let reason { lines.append("  \(reason)") }
         for failure in failures {
             lines.append("  \(path.isEmpty ? name : path):\(failure.line):\(failure.column): \(failure.title)")

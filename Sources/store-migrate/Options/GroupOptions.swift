@@ -46,6 +46,13 @@ struct GroupOptions: ParsableArguments {
     /// The container of the group.
     func container() throws -> GroupContainer { try Self.container(group ?? "", in: groups) }
 
+    /// The named database in the group; without a name, the one that is called as `store`.
+    func url(ofDatabaseLike store: StoreLocation) throws -> URL {
+        let container = try container()
+        guard let name else { return container.url.appending(path: store.name) }
+        return container.storeURL(databaseName: name)
+    }
+
     /// The container of a group, which is never created here; a malformed identifier is a usage error.
     static func container(_ group: String, in groups: PathArgument?) throws -> GroupContainer {
         do {

@@ -7,8 +7,9 @@ struct MergeArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            Which value wins where both sides changed it: shared, late, error, overwrite, rollback, newest, or a merge \
-            policy's name; ENTITY=POLICY for one entity. May be given several times.
+            Which value wins where both sides changed it: shared (the receiving store's), late (the other's), newest, \
+            overwrite or rollback (as shared, for whole objects), error (refuse), or a merge policy's name; ENTITY=POLICY for one \
+            entity. May be given several times. (default: shared)
             """,
             valueName: "policy"
         ),

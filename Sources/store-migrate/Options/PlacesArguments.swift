@@ -8,7 +8,7 @@ struct PlacesArguments: ParsableArguments {
     @Argument(help: "The private store's main file.")
     var old: PathArgument
 
-    @Argument(help: "Where to share it: a path, or a folder, in which it keeps its name.")
+    @Argument(help: "The shared store: a path, or a folder, in which it keeps its name.")
     var new: PathArgument?
 
     @OptionGroup var group: GroupOptions
@@ -37,8 +37,6 @@ struct PlacesArguments: ParsableArguments {
     /// The URL for the library: a path, a folder or a database of a group.
     func newURL() throws -> URL {
         if let new { return new.url }
-        let container = try group.container()
-        guard let name = group.name else { return container.url.appending(path: old.location.name) }
-        return container.storeURL(databaseName: name)
+        return try group.url(ofDatabaseLike: old.location)
     }
 }

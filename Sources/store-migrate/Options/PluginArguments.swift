@@ -53,6 +53,19 @@ struct PluginArguments: ParsableArguments {
         throw StrategyError(.unknownStrategy, "there is no strategy '\(name)'; built in are \(known)\(places)")
     }
 
+    /// The built-in strategies and the plugins, with a finding for each plugin that cannot be asked.
+    func strategies() -> ([any StoreStrategy], [Finding]) {
+        var (strategies, findings) = (BuiltInStrategies.all, [Finding]())
+        for name in PluginLocator(folders: pluginPath.map(\.path)).names where BuiltInStrategies.named(name) == nil {
+            do {
+                strategies.append(try strategy(named: name))
+            } catch {
+                findings.append(Finding(.pluginNotListed, .warning, level: .files, error.message))
+            }
+        }
+        return (strategies, findings)
+    }
+
     /// Findings about the strategy's confinement, for verbs that run a strategy without a store.
     func findings(about strategy: any StoreStrategy) -> [Finding] {
         guard let gaps = (strategy as? ProcessStrategy)?.gaps, !gaps.isEmpty else { return [] }
@@ -63,3 +76,8 @@ struct PluginArguments: ParsableArguments {
 }
 
 extension PluginSandbox.Policy: @retroactive ExpressibleByArgument {}
+
+extension Finding.Code {
+    /// A plugin in a named folder cannot be asked what it does.
+    static let pluginNotListed = Finding.Code(rawValue: "pluginNotListed")
+}

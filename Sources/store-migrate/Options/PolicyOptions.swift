@@ -4,11 +4,25 @@ import StoreMigration
 
 /// What the caller decides about a share.
 struct PolicyOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("What happens to the old store: fence or capture.", valueName: "policy"))
-    var old: ShareOptions.OldStorePolicy = .fence
+    @Option(
+        help: ArgumentHelp(
+            """
+            What happens to the old store: fence (writers get an error that names the new path) or capture (it stays writable, \
+            and the next share merges what was written). (default: that of the last share, else fence)
+            """,
+            valueName: "policy"
+        )
+    )
+    var old: ShareOptions.OldStorePolicy?
 
     @Option(
-        help: ArgumentHelp("When both stores contain objects: fail, keep-old, keep-new or merge.", valueName: "policy")
+        help: ArgumentHelp(
+            """
+            When both stores contain objects: fail, keep-old (OLD's content replaces NEW's, of which a copy is kept), keep-new \
+            (NEW stays unchanged, and OLD's rows are only in OLD) or merge (OLD is merged into NEW, object by object).
+            """,
+            valueName: "policy"
+        )
     )
     var onBoth: ShareOptions.BothPlacesPolicy = .fail
 

@@ -6,7 +6,12 @@ extension Reporter {
     func close(_ reports: [ScenarioReport], of count: Int) -> Ending {
         let held = reports.count { $0.result == .held }
         result("\(Figures.count(Int64(count), "scenario")), of which \(held) held", record: nil)
-        let outcome: MigrationOutcome = held == count ? .done : reports.count < count ? .cancelled : .findings
+        let invalid = reports.first { $0.result == .invalid }
+        if let reason = invalid?.reason {
+            report(Failure(outcome: .usage, message: reason, advice: "Fix the scenario; the others were run."))
+        }
+        let outcome: MigrationOutcome =
+            reports.count < count ? .cancelled : invalid != nil ? .usage : held == count ? .done : .findings
         return Ending(
             outcome,
             members: [("scenarios", .integer(Int64(count))), ("held", .integer(Int64(held)))]

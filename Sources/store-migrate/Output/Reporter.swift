@@ -11,17 +11,17 @@ final class Reporter: Sendable {
     let style: Style
     private let isQuiet: Bool
     private let errorStyle: Style
-    private let stateFolder: String?
+    private let repeated: RepeatedOptions
     private let progress: ProgressReporter
     private let isComplete = Atomic(true)
 
-    init(_ options: ReportingOptions, stateFolder: String?) {
+    init(_ options: ReportingOptions, repeating repeated: RepeatedOptions) {
         isJSON = options.json
         isVerbose = options.verbose && !options.quiet
         isQuiet = options.quiet
         style = Style(for: Surroundings.current.output, noColor: options.noColor)
         errorStyle = Style(for: Surroundings.current.error, noColor: options.noColor)
-        self.stateFolder = stateFolder
+        self.repeated = repeated
         progress = ProgressReporter(Self.mode(options))
     }
 
@@ -32,7 +32,7 @@ final class Reporter: Sendable {
         isQuiet = false
         style = .plain
         errorStyle = Style(for: Surroundings.current.error, noColor: false)
-        stateFolder = nil
+        repeated = RepeatedOptions(stateFolder: nil)
         progress = ProgressReporter(.none)
     }
 
@@ -103,7 +103,7 @@ final class Reporter: Sendable {
     var isWrittenOut: Bool { isComplete.load(ordering: .relaxed) }
 
     /// The command to type for a step.
-    func command(_ step: NextStep) -> String { step.command(stateFolder: stateFolder) }
+    func command(_ step: NextStep) -> String { step.command(repeated) }
 
     /// Ends the report, and returns the status to end with.
     func close(_ words: [String], _ ending: Ending, since start: ContinuousClock.Instant) -> Int32 {

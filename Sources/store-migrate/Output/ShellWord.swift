@@ -1,5 +1,3 @@
-import StoreMigration
-
 /// Quotes words for a POSIX shell.
 enum ShellWord {
     static func quoted(_ word: String) -> String {
@@ -29,27 +27,5 @@ enum ShellWord {
             }
         }
         return result
-    }
-}
-
-extension NextStep {
-    /// The command to type.
-    func command(stateFolder: String?) -> String {
-        let state = stateFolder.map { ["--state", $0] } ?? []
-        let words: [String] =
-            switch self {
-            case .retire(let old): ["store-migrate", "retire", old] + state
-            case .resume(let old): ["store-migrate", "resume", old] + state
-            case .share(let old, let new, let flags): ["store-migrate", "share", old, new] + flags + state
-            case .status(let old, let new): ["store-migrate", "status", old, new] + state
-            case .verify(let store): ["store-migrate", "verify", store]
-            case .inspect(let path): ["store-migrate", "inspect", path]
-            case .diff(let first, let second): ["store-migrate", "diff", first, second]
-            case .merge(let into, let from): ["store-migrate", "merge", into, from]
-            case .unmerge(let into): ["store-migrate", "unmerge", into] + state
-            case .unshare(let old, let new): ["store-migrate", "unshare", old, new] + state
-            case .makeFolder(let path): ["mkdir", "-p", path]
-            }
-        return words.map(ShellWord.quoted).joined(separator: " ")
     }
 }

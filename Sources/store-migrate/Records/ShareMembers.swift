@@ -6,25 +6,27 @@ enum ShareMembers {
     typealias Members = [(String, JSONValue)]
 
     /// All null: the arguments are invalid.
-    static let unknown: Members = [("tx", .null), ("old", .null), ("new", .null), ("next", .null)]
+    static let unknown = places(old: nil, new: nil)
 
     /// Only the paths are known.
     static func places(old: String?, new: String?) -> Members {
-        [("tx", .null), ("old", place(old)), ("new", place(new)), ("next", .null)]
+        [("tx", .null), ("old", place(old)), ("new", place(new)), ("policy", .null), ("next", .null)]
     }
 
     /// The members of a finished run.
     static func all(_ outcome: ShareOutcome, next: String?) -> Members {
         [
             ("tx", .optional(outcome.transaction)), ("old", outcome.old?.record ?? .null),
-            ("new", outcome.new?.record ?? .null), ("next", .optional(next)),
+            ("new", outcome.new?.record ?? .null), ("policy", .optional(outcome.oldStore?.rawValue)),
+            ("next", .optional(next)),
         ]
     }
 
     /// The members of a plan.
     static func all(_ plan: SharePlan, next: String?) -> Members {
         [
-            ("tx", .null), ("old", place(plan.old.path)), ("new", place(plan.new.path)), ("next", .optional(next)),
+            ("tx", .null), ("old", place(plan.old.path)), ("new", place(plan.new.path)),
+            ("policy", .optional(plan.oldStore?.rawValue)), ("next", .optional(next)),
         ]
     }
 

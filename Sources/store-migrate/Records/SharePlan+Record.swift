@@ -19,8 +19,8 @@ extension SharePlan {
 extension PlanStep {
     var record: JSONValue { .object([("action", .string(action.rawValue)), ("path", .string(path))]) }
 
-    /// The step in words.
-    var text: String {
+    /// The step in words; OLD and NEW stand for the stores of `plan`.
+    func text(in plan: SharePlan) -> String {
         let words =
             switch action {
             case .stage: "copy the old store into a private folder beside"
@@ -37,6 +37,7 @@ extension PlanStep {
             case .writeReceipt: "write the receipt beside"
             case .withdraw: "rename, once no process has it open,"
             }
-        return "\(words) \(Escaped.text(path))"
+        let place = path == plan.old.path ? "OLD" : path == plan.new.path ? "NEW" : Escaped.text(path)
+        return "\(words) \(place)"
     }
 }

@@ -8,7 +8,8 @@ extension StatusReport {
             ("type", .string("status")), ("run", .string(run.rawValue)), ("tx", .optional(transaction)),
             ("recovery", .optional(recovery)), ("lateWrites", .string(lateWrites.rawValue)),
             ("archive", .optional(archive)),
-            ("old", old.record), ("new", new.record), ("next", .optional(next.map(command))),
+            ("policy", .optional(policy?.rawValue)), ("old", old.record), ("new", new.record),
+            ("next", .optional(next.map(command))), ("choices", .array(choices.map { .string(command($0)) })),
         ])
     }
 }

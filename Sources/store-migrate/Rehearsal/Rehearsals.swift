@@ -7,20 +7,43 @@ enum Rehearsals {
     static let defaultFile = PathArgument(argument: "upgrade.yaml") ?? .currentFolder
     private static let defaultStoreName = "Model.sqlite"
 
-    /// The scenario in a file, or those in a folder.
-    static func scenarios(at path: PathArgument) throws -> [Scenario] {
+    /// The scenarios that were found, and a report on each file without a valid one.
+    struct Found {
+        var scenarios: [Scenario] = []
+        var invalid: [ScenarioReport] = []
+    }
+
+    /// The scenarios in files and folders.
+    static func scenarios(at paths: [PathArgument]) throws -> Found {
+        var found = Found()
+        for file in try paths.flatMap(files) {
+            do {
+                found.scenarios.append(try Scenario(file: file))
+            } catch let error as ScenarioError {
+                found.invalid.append(ScenarioReport(invalid: file, error))
+            }
+        }
+        return found
+    }
+
+    /// The path of a scenario, or those of the scenarios in a folder.
+    private static func files(at path: PathArgument) throws -> [String] {
         var isFolder = false
         guard FileManager.default.fileExists(atPath: path.path, isDirectory: &isFolder) else {
             throw missing("there is no scenario", path)
         }
-        guard isFolder else { return [try Scenario(file: path.text)] }
+        guard isFolder else { return [path.text] }
         let files = try ScenarioFolder.files(in: path.text)
         guard !files.isEmpty else { throw missing("the folder contains no scenario (*.yaml)", path) }
-        return try files.map { try Scenario(file: $0) }
+        return files
     }
 
-    static func write(_ report: JUnitReport, to file: PathArgument) throws {
-        do { try report.write(to: file.url) } catch {
+    static func requireWritable(_ file: PathArgument) throws { try writing(file, JUnitReport.requireWritable) }
+
+    static func write(_ report: JUnitReport, to file: PathArgument) throws { try writing(file, report.write) }
+
+    private static func writing(_ file: PathArgument, _ body: (URL) throws -> Void) throws {
+        do { try body(file.url) } catch {
             throw refusal(error, file, "Name a file in a folder that this user can write to.")
         }
     }

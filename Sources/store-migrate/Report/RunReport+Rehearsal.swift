@@ -41,6 +41,7 @@ extension ScenarioReport {
             case .held: ("held", .good)
             case .failed: ("failed", .bad)
             case .notRun: ("not run", .attention)
+            case .invalid: ("invalid", .bad)
             }
         let kept = keptPlace.map { "its files are kept in \($0)" }
         return [

@@ -68,7 +68,7 @@ extension RunReport {
         if let next = plan.next { facts.append(ReportFact("next", ReportCell(reporter.command(next), .literal))) }
         let steps = plan.steps.enumerated()
             .map { index, step in
-                [ReportCell("\(index + 1)"), ReportCell(step.text)]
+                [ReportCell("\(index + 1)"), ReportCell(step.text(in: plan))]
             }
         let table = ReportTable("In this order", columns: ["step", "what"], rows: steps)
         tell(
@@ -89,11 +89,7 @@ extension ShareOutcome {
 
     /// The figures of a share, most important first.
     fileprivate func facts(old oldPath: String, new newPath: String?, took: Duration) -> [ReportFact] {
-        let disposition: String? =
-            work.map {
-                $0.isFenced
-                    ? "kept for rollback; writers get an error that names the new path" : "kept; it stays writable"
-            }
+        let disposition = oldStore.map { "kept for rollback; " + $0.inForce }
         var facts = [
             ReportFact("old store", ReportCell(old?.path ?? oldPath, .literal, note: disposition)),
             ReportFact("new store", ReportCell(new?.path ?? newPath ?? "", .literal)),

@@ -33,7 +33,7 @@ enum Launch {
                 try command.run()
                 return 0
             }
-            return perform(verb, since: start)
+            return perform(verb, words, since: start)
         } catch let failure as Failure {
             return refuse(failure, words, since: start)
         } catch {
@@ -51,8 +51,11 @@ enum Launch {
         }
     }
 
-    private static func perform(_ verb: some Verb, since start: ContinuousClock.Instant) -> Int32 {
-        let reporter = Reporter(verb.reporting, stateFolder: verb.stateFolder?.path)
+    private static func perform(_ verb: some Verb, _ words: [String], since start: ContinuousClock.Instant) -> Int32 {
+        let reporter = Reporter(
+            verb.reporting,
+            repeating: RepeatedOptions(of: words, stateFolder: verb.stateFolder?.path)
+        )
         if reporter.surroundings.ownsProcess { Interruption.listen() }
         let ending: Ending
         do {
@@ -80,11 +83,32 @@ enum Launch {
         return reporter.close(name.isEmpty ? ["store-migrate"] : name, Ending(.usage, members: members), since: start)
     }
 
+    /// Replaces the options in a long usage line, which the help lists below it.
+    private static func withShortUsage(_ message: String) -> String {
+        message.split(separator: "\n", omittingEmptySubsequences: false)
+            .map { line in
+                guard line.hasPrefix("USAGE: "), line.count > 80, let first = line.firstRange(of: " [-") else {
+                    return String(line)
+                }
+                let arguments = line[first.lowerBound...].replacing(#/ \[-[^\]]*\](?: \.\.\.)?/#, with: "")
+                return line[..<first.lowerBound] + " [<options>]" + arguments
+            }
+            .joined(separator: "\n")
+    }
+
     /// Appends the exit statuses of the verb to its help.
     private static func help(_ message: String, _ words: [String]) -> String {
         let isHelp = message.hasPrefix("OVERVIEW:") || message.hasPrefix("USAGE:")
         guard isHelp else { return message }
-        let outcomes = CommandTree.verb(of: words)?.outcomes ?? MigrationOutcome.allCases
+        let message = withShortUsage(message)
+        let outcomes: [MigrationOutcome]
+        if let verb = CommandTree.verb(of: words) {
+            outcomes = verb.outcomes
+        } else {
+            // The verbs of a group have their own statuses.
+            guard CommandTree.name(of: words.filter { $0 != "help" }).isEmpty else { return message }
+            outcomes = MigrationOutcome.allCases
+        }
         let separator = message.hasSuffix("\n") ? "\n" : "\n\n"
         return message + separator + ExitStatusTable.text(for: outcomes)
     }

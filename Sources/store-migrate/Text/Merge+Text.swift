@@ -46,6 +46,7 @@ extension MergeSummary {
             lines.append("  " + style.yellow(Figures.count(Int64(conflicts.count), "conflict")) + ":")
             let head = ["object", "property", "base", "old", "shared", "taken"]
             lines.append(TextTable.text([head] + conflicts.map(\.row)))
+            lines.append("  'taken' is the value that won; --policy decides which (default: shared)")
         }
         for note in notes { lines.append("  note: " + note.text) }
         if let parked { lines.append("  losing rows  \(Escaped.text(parked))") }

@@ -15,6 +15,9 @@ extension ShareOutcome {
             rows.append(["former", Escaped.text(displaced), "\(replaced), kept whole"])
         }
         if !rows.isEmpty { lines.append(TextTable.text(rows.map { $0.last == "" ? Array($0.dropLast()) : $0 })) }
+        if let open = findings.first(where: { $0.code == .oldStoreOpen }) {
+            lines.append("  " + Escaped.text(open.message))
+        }
         if let merge {
             if outcome != .merged { lines.append("  late writes, merged first: \(merge.summary.amounts)") }
             lines += merge.summary.details(style, parked: merge.parkedRows)
@@ -72,13 +75,23 @@ extension ShareOutcome {
     }
 
     private var disposition: String {
-        guard outcome == .shared, let work else { return "" }
-        let writers = work.isFenced ? "writers get an error that names the new path" : "it stays writable"
-        return "kept for rollback; \(writers) (\(Figures.bytes(work.bytes)))"
+        guard let oldStore else { return "" }
+        guard outcome == .shared, let work else { return oldStore.inForce }
+        return "kept for rollback; \(oldStore.inForce) (\(Figures.bytes(work.bytes)))"
     }
 
     /// The label before the next command.
     static func label(_ next: NextStep) -> String {
         if case .retire = next { "When every process uses the new store:  " } else { "Next:  " }
+    }
+}
+
+extension ShareOptions.OldStorePolicy {
+    /// What the old store does with writes now.
+    var inForce: String {
+        switch self {
+        case .fence: "now refuses writes with an error that names the new path"
+        case .capture: "writes are still accepted, and the next share merges them"
+        }
     }
 }

@@ -6,15 +6,26 @@ extension SharePlan {
     /// The plan as text.
     func text(_ style: Style, command: (NextStep) -> String) -> String {
         var lines = [
-            "\(style.bold("Plan")) for \(Escaped.text(old.name)): \(outcome.rawValue) (\(Escaped.text(reason)))",
+            "\(style.bold("Plan")) for \(Escaped.text(old.name)): \(verdict) (\(Escaped.text(reason)))",
             TextTable.text([["old", Escaped.text(old.path)], ["new", Escaped.text(new.path)]]),
         ]
-        for (index, step) in steps.enumerated() { lines.append("  \(index + 1). \(step.text)") }
+        for (index, step) in steps.enumerated() { lines.append("  \(index + 1). \(step.text(in: self))") }
         lines += roles.flatMap(\.planned)
         lines += findings.filter { $0.severity >= .warning }.map { "  " + $0.line(style) }
         lines.append(steps.isEmpty ? "There is nothing to write." : "Nothing was written.")
         if let next { lines.append(ShareOutcome.label(next) + command(next)) }
         return lines.joined(separator: "\n")
+    }
+
+    /// What a run would do, in words.
+    private var verdict: String {
+        switch outcome {
+        case .shared: "would share"
+        case .merged: "would merge"
+        case .unshared: "would unshare"
+        case .alreadyShared: steps.isEmpty ? "already shared" : "already shared, would record it"
+        default: "would end with \(outcome.rawValue)"
+        }
     }
 }
 

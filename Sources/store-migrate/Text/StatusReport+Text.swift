@@ -4,17 +4,26 @@ import StoreMigration
 extension StatusReport {
     /// Both stores as text.
     func text(_ style: Style, command: (NextStep) -> String) -> String {
-        var rows = [["old", Escaped.text(old.path), old.text], ["new", Escaped.text(new.path), new.text]]
+        let accepts = run == .shared && old.presence == .store && !old.isFenced ? ", writes are accepted" : ""
+        var rows = [["old", Escaped.text(old.path), old.text + accepts], ["new", Escaped.text(new.path), new.text]]
         rows.append(["run", transaction.map { "\(run.rawValue) (\($0))" } ?? run.rawValue])
         if let archive { rows.append(["archive", Escaped.text(archive)]) }
         if let recovery { rows.append(["", Escaped.text(recovery)]) }
         if lateWrites != .notApplicable { rows.append(["late writes", lateWrites.rawValue]) }
         var lines = [TextTable.text(rows)]
         lines += findings.filter { $0.severity >= .warning || $0.code == .runAtWork }.map { "  " + $0.line(style) }
-        lines.append(
-            next.map { ShareOutcome.label($0) + command($0) }
-                ?? (run == .atWork ? "Wait for that run to end." : "There is nothing to do.")
-        )
+        if !choices.isEmpty {
+            lines.append("Choose one:")
+            lines += choices.map { "  " + command($0) }
+        } else if let next {
+            lines.append(ShareOutcome.label(next) + command(next))
+        } else {
+            let isDone = !foundNothing
+            lines.append(
+                run == .atWork
+                    ? "Wait for that run to end." : isDone ? "There is nothing to do." : "Neither path has a store."
+            )
+        }
         return lines.joined(separator: "\n")
     }
 }

@@ -31,7 +31,12 @@ struct MergeVerb: Verb {
     @Option(help: ArgumentHelp("The store that both were copied from.", valueName: "store"))
     var base: PathArgument?
 
-    @Option(help: ArgumentHelp("How far the merged store is proved: files, sqlite or coredata.", valueName: "level"))
+    @Option(
+        help: ArgumentHelp(
+            "How far the merged store is proved: files, sqlite, coredata, content or merging.",
+            valueName: "level"
+        )
+    )
     var level: VerificationLevel = .coredata
 
     @Flag(

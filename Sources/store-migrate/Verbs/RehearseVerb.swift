@@ -8,7 +8,10 @@ struct RehearseVerb: Verb {
     static let configuration = CommandConfiguration(
         commandName: "rehearse",
         abstract: "Runs upgrade paths written as YAML in scratch folders, and reports what did not hold.",
-        discussion: "With --new it writes a first scenario to a new file."
+        discussion: """
+            An invalid scenario is reported beside the results of the others, and the call ends with status 2. With --new it writes \
+            a first scenario to a new file.
+            """
     )
     static let words = ["rehearse"]
     static let outcomes: [MigrationOutcome] = [.done, .findings, .nothingFound, .notWritable, .cancelled]
@@ -45,12 +48,15 @@ struct RehearseVerb: Verb {
     }
 
     private func rehearse(_ page: RunReport, _ reporter: Reporter) throws -> Ending {
-        let found = try scenarios.flatMap { try Rehearsals.scenarios(at: $0) }
-        let reports = try ScenarioRunner(tool: Self.ownProgram, jobs: options.jobs, keepsFiles: options.keep)
-            .run(found, isCancelled: reporter.isCancelled) { reporter.result($0.text, record: $0.record) }
+        if let junit = options.junit { try Rehearsals.requireWritable(junit) }
+        let found = try Rehearsals.scenarios(at: scenarios)
+        for report in found.invalid { reporter.result(report.text, record: report.record) }
+        let run = try ScenarioRunner(tool: Self.ownProgram, jobs: options.jobs, keepsFiles: options.keep)
+            .run(found.scenarios, isCancelled: reporter.isCancelled) { reporter.result($0.text, record: $0.record) }
+        let (reports, count) = (found.invalid + run, found.invalid.count + found.scenarios.count)
         if let junit = options.junit { try Rehearsals.write(JUnitReport(reports), to: junit) }
-        page.tell(reports, of: found.count)
-        return reporter.close(reports, of: found.count)
+        page.tell(reports, of: count)
+        return reporter.close(reports, of: count)
     }
 
     /// The executable of this process, under any file name; nil if `$STORE_MIGRATE_TOOL` names a tool to rehearse.

@@ -17,15 +17,30 @@ struct RetireVerb: AfterRunVerb {
     @Argument(help: "The private store's main file.")
     var old: PathArgument
 
+    @Argument(help: "Where it was shared, to be checked: a path, or the folder of the new store.")
+    var new: PathArgument?
+
+    @OptionGroup var group: GroupOptions
+
     @Option(help: ArgumentHelp("Where the archive goes. (default: the journal's folder)", valueName: "dir"))
     var backup: PathArgument?
 
     @OptionGroup var run: RunOptions
     @OptionGroup var reporting: ReportingOptions
 
+    func validate() throws {
+        guard new == nil || group.group == nil else {
+            throw ValidationError("name the new store once: NEW, or --group ID")
+        }
+        guard group.group != nil || (group.name == nil && group.groups == nil) else {
+            throw ValidationError("--name and --groups go with --group")
+        }
+    }
+
     func carryOut(_ reporter: Reporter) throws -> ShareOutcome {
         var options = run.shareOptions
         options.backupFolder = backup?.url
-        return try StoreRetirement(of: old.url, options: options, logger: reporter.logger).retire()
+        let place = try new?.url ?? (group.group == nil ? nil : group.url(ofDatabaseLike: old.location))
+        return try StoreRetirement(of: old.url, sharedTo: place, options: options, logger: reporter.logger).retire()
     }
 }

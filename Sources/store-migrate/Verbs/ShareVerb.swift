@@ -7,7 +7,11 @@ struct ShareVerb: Verb {
     static let configuration = CommandConfiguration(
         commandName: "share",
         abstract: "Copies a store to its shared location, proves the copy, and makes the old store refuse writes.",
-        discussion: "Safe to run at any time; it does nothing when the store is already shared."
+        discussion: """
+            Safe to run at any time; it does nothing when the store is already shared. A fence is a set of triggers: programs that \
+            still write to the old store get an error that names the new path. With --old capture the old store stays writable \
+            instead, and running share again merges what was written to it.
+            """
     )
     static let words = ["share"]
     static let outcomes: [MigrationOutcome] = MigrationOutcome.allCases.filter { ![.retired, .done].contains($0) }

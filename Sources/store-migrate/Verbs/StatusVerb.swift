@@ -8,11 +8,17 @@ struct StatusVerb: Verb {
         abstract: "Shows the state of both stores, how far the last run got, and what to do next; writes nothing."
     )
     static let words = ["status"]
-    static let outcomes: [MigrationOutcome] = [.done, .busy, .foundButUnreadable]
+    static let outcomes: [MigrationOutcome] = [.done, .findings, .nothingFound, .busy, .foundButUnreadable]
 
     @OptionGroup var places: PlacesArguments
     @OptionGroup var run: RunOptions
     @OptionGroup var reporting: ReportingOptions
+
+    @Flag(
+        help:
+            "End with status 3 when there is something to do; a retire, which waits until every process uses NEW, is not."
+    )
+    var check = false
 
     var stateFolder: PathArgument? { run.state }
 
@@ -30,7 +36,17 @@ struct StatusVerb: Verb {
             record: status.record(reporter.command)
         )
         if reporter.isJSON { reporter.report(status.findings) }
+        guard !status.foundNothing else {
+            throw Failure(
+                outcome: .nothingFound,
+                message: "neither path has a store",
+                path: status.old.path,
+                advice: "Check both paths.",
+                findings: reporter.isJSON ? [] : status.findings
+            )
+        }
+        let outcome: MigrationOutcome = check && status.asksForAction ? .findings : .done
         let next = status.next.map(reporter.command)
-        return Ending(.done, findings: status.findings.count, members: [("next", .optional(next))])
+        return Ending(outcome, findings: status.findings.count, members: [("next", .optional(next))])
     }
 }

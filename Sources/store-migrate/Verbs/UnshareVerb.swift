@@ -19,11 +19,7 @@ struct UnshareVerb: Verb {
     ]
     static let summaryOnUsage = ShareMembers.unknown
 
-    @Argument(help: "The private store's main file.")
-    var old: PathArgument
-
-    @Argument(help: "Where it was shared: a path, or the folder of the new store.")
-    var new: PathArgument
+    @OptionGroup var places: PlacesArguments
 
     @Option(
         help: ArgumentHelp(
@@ -42,14 +38,14 @@ struct UnshareVerb: Verb {
     var dryRun = false
 
     var stateFolder: PathArgument? { run.state }
-    var summaryOnFailure: [(String, JSONValue)] { ShareMembers.places(old: old.path, new: new.path) }
+    var summaryOnFailure: [(String, JSONValue)] { ShareMembers.places(old: places.old.path, new: places.newPath) }
 
     func perform(_ reporter: Reporter) throws -> Ending {
         let start = ContinuousClock.now
-        try OldStoreOwner.become(old.url, stateFolder: run.state?.url)
-        let place = new.location
-        let stores = [old.location, place, StoreLocation(folder: place.path, name: old.location.name)]
-        return try report.accompany(Self.words, of: old.location.name, stores, failure: "was not unshared", reporter) {
+        try Surroundings.current.becomeOwner(of: places.old.url, stateFolder: run.state?.url)
+        let old = places.old.location
+        let stores = [old] + places.possibleLocations
+        return try report.accompany(Self.words, of: old.name, stores, failure: "was not unshared", reporter) {
             try unshare(since: start, $0, reporter)
         }
     }
@@ -63,8 +59,8 @@ struct UnshareVerb: Verb {
         options.level = level
         options.merging = merging.settings
         let unsharing = StoreUnsharing(
-            old.url,
-            from: new.url,
+            places.old.url,
+            from: try places.newURL(),
             options: options,
             logger: reporter.logger,
             onProgress: page.onProgress
@@ -78,8 +74,8 @@ struct UnshareVerb: Verb {
         }
         let outcome = try unsharing.unshare(isCancelled: reporter.isCancelled)
         let took = start.duration(to: .now)
-        page.finish(counting: [("old", old.location), ("new", outcome.newLocation)], run.access)
-        page.tell(outcome, old: old.location, new: new.path, took: took)
-        return reporter.show(outcome, .fail, old: old.path, new: new.path, took: took)
+        page.finish(counting: [("old", places.old.location), ("new", outcome.newLocation)], run.access)
+        page.tell(outcome, old: places.old.location, new: places.newPath, took: took)
+        return reporter.show(outcome, .fail, places, took: took)
     }
 }

@@ -5,7 +5,8 @@ import StoreVerification
 extension VerifyVerb {
     /// Proves one store, and shows the findings.
     func verify(
-        _ location: StoreLocation,
+        _ store: PathArgument,
+        at location: StoreLocation,
         against: StoreLocation?,
         _ page: RunReport,
         _ reporter: Reporter

@@ -17,7 +17,9 @@ struct VerifyVerb: Verb {
     ]
 
     @Argument(help: "A store's main file, or a backup.")
-    var store: PathArgument
+    var store: PathArgument?
+
+    @OptionGroup var group: GroupOptions
 
     @Option(help: ArgumentHelp("The store to compare with; raises the level to content.", valueName: "other"))
     var against: PathArgument?
@@ -37,13 +39,35 @@ struct VerifyVerb: Verb {
     @OptionGroup var reporting: ReportingOptions
     @OptionGroup var report: ReportOptions
 
+    func validate() throws {
+        guard (store == nil) != (group.group == nil) else {
+            throw ValidationError("name the store once: STORE, or --group ID --name NAME")
+        }
+        guard (group.group == nil) == (group.name == nil), group.group != nil || group.groups == nil else {
+            throw ValidationError("--group goes with --name, and --groups with both")
+        }
+    }
+
+    /// The named store: a path, or a database of a group.
+    private func place() throws -> PathArgument {
+        if let store { return store }
+        let url = try group.container().storeURL(databaseName: group.name ?? "")
+        guard let path = PathArgument(argument: StoreLocation(url: url).path) else {
+            throw ValidationError("name the store")
+        }
+        return path
+    }
+
     func perform(_ reporter: Reporter) throws -> Ending {
-        let stores = [store, against].compactMap { $0?.location }
+        let store = try place()
+        let stores = [store.location] + (against.map { [$0.location] } ?? [])
         return try report.accompany(Self.words, of: stores[0].name, stores, failure: "was not verified", reporter) {
             page in
             try access.withStore(at: store, reporter) { location in
-                guard let against else { return try verify(location, against: nil, page, reporter) }
-                return try access.withStore(at: against, reporter) { try verify(location, against: $0, page, reporter) }
+                guard let against else { return try verify(store, at: location, against: nil, page, reporter) }
+                return try access.withStore(at: against, reporter) {
+                    try verify(store, at: location, against: $0, page, reporter)
+                }
             }
         }
     }

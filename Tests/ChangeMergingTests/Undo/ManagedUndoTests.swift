@@ -160,11 +160,11 @@ struct ManagedUndoTests {
         #expect(try PlainGraph(shared).objects == before.objects)
         guard let attribute else { return }
         let last = try shared.connection.value("SELECT max(Z_PK) FROM ACHANGE")?.integer
-        try PersistentHistory(schema: StoreSchema(reading: shared.connection))
-            .forEachChange(reading: shared.connection) { change in
-                guard change.number == last else { return }
-                #expect(change.properties(in: shared.writer.layout)?.names.contains(attribute) == true)
-            }
+        let history = try #require(PersistentHistory(schema: StoreSchema(reading: shared.connection)))
+        try history.forEachChange(reading: shared.connection) { change in
+            guard change.number == last else { return }
+            #expect(change.properties(in: shared.writer.layout)?.names.contains(attribute) == true)
+        }
     }
 
     @Test("A rollback fails if a large text was changed after the merge, and nothing changes")

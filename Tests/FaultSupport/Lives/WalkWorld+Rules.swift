@@ -275,7 +275,8 @@ extension WalkWorld {
                 model.overrule(from.tokens.subtracting(to.tokens))
             }
             // Writes to a captured store after it was copied are late.
-            let late = call.value(of: "--old") == "capture" && call.liveWriter?.place == old ? before[old] : nil
+            let policy = answer.object("summary")?["policy"] as? String
+            let late = policy == "capture" && call.liveWriter?.place == old ? before[old] : nil
             let written = late.map { contents[old]?.tokens.subtracting($0.tokens) ?? [] } ?? []
             // A decision for the new store is one against deletions at the old one, too.
             let deleting = isDecided ? nil : before[new]
@@ -284,10 +285,9 @@ extension WalkWorld {
                 found.append(("L4", "the shared store at \(name(new)) refuses writes: \(relative(refusal))"))
             }
             if let content = contents[old] {
-                let isCaptured = call.value(of: "--old") == "capture"
-                if isCaptured, content.refusal != nil, before[old]?.refusal == nil, !isUnfinished(old) {
+                if policy != "fence", content.refusal != nil, before[old]?.refusal == nil, !isUnfinished(old) {
                     found.append(("L4", "the captured store at \(name(old)) refuses writes"))
-                } else if !isCaptured, content.refusal == nil {
+                } else if policy == "fence" || call.value(of: "--old") == "fence", content.refusal == nil {
                     found.append(("L4", "the old store at \(name(old)) still takes writes"))
                 }
             }

@@ -29,7 +29,8 @@ struct RenderingTests {
             work: .init(bytes: 4_100_000, externalFiles: externalFiles, lockHold: nil, isFenced: isFenced),
             report: VerificationReport(levels: levels, findings: [], digest: nil),
             message: "the store was shared",
-            next: .retire(old: Self.old)
+            next: .retire(old: Self.old),
+            oldStore: isFenced ? .fence : .capture
         )
     }
 
@@ -43,7 +44,7 @@ struct RenderingTests {
             text(share()) == """
                 Shared Habits.sqlite: 1,204 objects, 2 external files, 4.1 MB in 0.4 s
                   new  /srv/group.app/Habits.sqlite  proved: files, sqlite, coredata, content, merging
-                  old  /home/me/app/Habits.sqlite    kept for rollback; writers get an error that names the new path (4.1 MB)
+                  old  /home/me/app/Habits.sqlite    kept for rollback; now refuses writes with an error that names the new path (4.1 MB)
                 When every process uses the new store:  store-migrate retire /home/me/app/Habits.sqlite
                 To go back:                             store-migrate unshare /home/me/app/Habits.sqlite /srv/group.app/Habits.sqlite
                 """
@@ -62,7 +63,7 @@ struct RenderingTests {
             text(share(isFenced: false, uuid: nil, externalFiles: 0, skipped: skipped)) == """
                 Shared Habits.sqlite: 1,204 rows, 4.1 MB in 0.4 s
                   new  /srv/group.app/Habits.sqlite  proved: files, sqlite, content, merging; skipped: coredata (plain SQLite)
-                  old  /home/me/app/Habits.sqlite    kept for rollback; it stays writable (4.1 MB)
+                  old  /home/me/app/Habits.sqlite    kept for rollback; writes are still accepted, and the next share merges them (4.1 MB)
                 When every process uses the new store:  store-migrate retire /home/me/app/Habits.sqlite
                 To go back:                             store-migrate unshare /home/me/app/Habits.sqlite /srv/group.app/Habits.sqlite
                 """
@@ -91,13 +92,14 @@ struct RenderingTests {
         )
         #expect(
             plan.text(.plain) { $0.command(stateFolder: nil) } == """
-                Plan for H: shared (the new place is empty)
+                Plan for H: would share (the new place is empty)
                   old  /a/H
                   new  /b/H
-                  1. copy the old store into a private folder beside /b/H
-                  2. move the copy into place at /b/H
-                  3. refuse writes to /a/H
+                  1. copy the old store into a private folder beside NEW
+                  2. move the copy into place at NEW
+                  3. refuse writes to OLD
                 Nothing was written.
+                Next:  store-migrate share /a/H /b/H
                 """
         )
     }

@@ -17,11 +17,11 @@ struct OutcomeTests {
         var testDescription: String { detail.isEmpty ? outcome.rawValue : "\(outcome.rawValue), \(detail)" }
     }
 
-    private static let make = "sqlite3 old/H.db 'CREATE TABLE t(a); INSERT INTO t VALUES(1);'"
-    private static let other = "sqlite3 new/H.db 'CREATE TABLE t(a); INSERT INTO t VALUES(2);'"
-    private static let share = ["share", "old/H.db", "new/H.db"]
-    private static let shared = "\(make); tool share old/H.db new/H.db"
-    private static let captured = "\(shared) --old capture"
+    static let make = "sqlite3 old/H.db 'CREATE TABLE t(a); INSERT INTO t VALUES(1);'"
+    static let other = "sqlite3 new/H.db 'CREATE TABLE t(a); INSERT INTO t VALUES(2);'"
+    static let share = ["share", "old/H.db", "new/H.db"]
+    static let shared = "\(make); tool share old/H.db new/H.db"
+    static let captured = "\(shared) --old capture"
 
     /// A share killed while it creates its staging folder, the third folder after those of the journal.
     private static let killed = """
@@ -30,7 +30,7 @@ struct OutcomeTests {
         """
 
     /// Drops the fence's triggers and writes to the old store.
-    private static let writePast = """
+    static let writePast = """
         for trigger in $(sqlite3 old/H.db "SELECT name FROM sqlite_schema WHERE type = 'trigger'"); do \
         sqlite3 old/H.db "DROP TRIGGER \\"$trigger\\""; done; sqlite3 old/H.db 'INSERT INTO t VALUES(3)'
         """

@@ -85,12 +85,19 @@ struct RehearseTests {
         #expect(run.status == 0, "\(run.output) \(run.errors)")
     }
 
-    @Test("An invalid scenario ends with 2, names line and column, and runs none")
+    @Test("An invalid scenario ends with 2 and names line and column, beside the results of the others")
     func wrong() async throws {
         let scratch = try Self.scratch(["wrong.yaml": "about: x\nstore: {}\n"])
-        let run = try await Tool.runProcess(["rehearse", "good.yaml", "wrong.yaml"], folder: scratch.path)
-        #expect(run.status == 2 && run.output.isEmpty)
-        #expect(run.errorLines.count == 1 && run.errors.contains("wrong.yaml:2:1: the key 'store' is not known here"))
+        let words = ["rehearse", "wrong.yaml", "good.yaml", "--junit", "r.xml"]
+        let run = try await Tool.runProcess(words, folder: scratch.path)
+        #expect(run.status == 2)
+        #expect(run.output.contains("INVALID  wrong") && run.output.contains("held  good  ("))
+        let xml = try String(contentsOf: URL(filePath: scratch.path("r.xml")), encoding: .utf8)
+        #expect(xml.contains("<testsuites tests=\"2\" failures=\"0\" errors=\"1\"") && xml.contains("type=\"invalid\""))
+        #expect(
+            run.errorLines.count == 1
+                && run.errors.contains("wrong.yaml:2:1: the key 'store' is not known here; did you mean 'stores'?")
+        )
         try Grammar().check(try await Tool.runProcess(["rehearse", "wrong.yaml", "--json"], folder: scratch.path))
     }
 
@@ -109,6 +116,24 @@ struct RehearseTests {
         let run = try await Tool.runProcess(words, folder: scratch.path)
         #expect(Int(run.status) == status, "\(run.errors)")
         #expect(run.errorLines.count == 1)
+    }
+
+    @Test("A store made from a missing file ends with 2, and names line and column")
+    func missingFile() async throws {
+        let text = Self.good.replacing("{at: old.sqlite}", with: "{at: old.sqlite, file: Nope/S.sqlite}")
+        let scratch = try Self.scratch(["missing.yaml": text])
+        let run = try await Tool.runProcess(["rehearse", "missing.yaml"], folder: scratch.path)
+        #expect(run.status == 2)
+        #expect(run.errors.contains("missing.yaml:2:42: there is no file at "), "\(run.errors)")
+    }
+
+    @Test("A folder that is missing for --junit is reported before a scenario runs")
+    func outputFirst() async throws {
+        let run = try await Tool.runProcess(
+            ["rehearse", "good.yaml", "--junit", "none/r.xml"],
+            folder: Self.scratch().path
+        )
+        #expect(run.status == 12 && run.output.isEmpty)
     }
 
     @Test("rehearse --new writes a scenario that holds, and overwrites no file", arguments: ["Habits.sqlite", "it's"])

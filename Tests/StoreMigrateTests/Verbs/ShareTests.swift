@@ -24,7 +24,9 @@ struct ShareTests {
         #expect(run.lines[0].wholeMatch(of: /Shared Habits\.sqlite: 3 rows, [0-9.]+ kB in [0-9.]+ s/) != nil)
         #expect(run.lines[1].hasPrefix("  new  \(new)  proved: files, sqlite, content"))
         #expect(run.lines[2].hasPrefix("  old  \(old) "))
-        #expect(run.lines[2].contains("  kept for rollback; writers get an error that names the new path ("))
+        #expect(
+            run.lines[2].contains("  kept for rollback; now refuses writes with an error that names the new path (")
+        )
         #expect(run.lines[3] == "When every process uses the new store:  store-migrate retire \(old)")
         #expect(run.lines[4] == "To go back:                             store-migrate unshare \(old) \(new)")
         #expect(try await SQLiteProgram.content(new) == SQLiteProgram.content(old))
@@ -116,6 +118,76 @@ struct ShareTests {
         #expect(write.status != 0)
         #expect(write.errors.contains(new))
         #expect(try await SQLiteProgram.run(old, "SELECT count(*) FROM habit") == "2\n")
+    }
+
+    @Test("share says what is in force: a capture stays until a fence is named, and a writer confirms it")
+    func policyInForce() async throws {
+        func line() async throws -> (text: String, json: String?) {
+            let run = try await Tool.run(["share", old, new])
+            let json = try await Tool.run(["share", old, new, "--json"])
+            let text = try #require(run.lines.first { $0.hasPrefix("  old") })
+            return (text, try JSONTree(json.lines.last ?? "")["policy"]?.string)
+        }
+        let write = ["sqlite3", old, "INSERT INTO habit(name) VALUES('late')"]
+        #expect(try await Tool.run(["share", old, new, "--old", "capture"]).output.contains("next share merges them"))
+        for _ in 1...2 {
+            #expect(try await Tool.run(command: write).status == 0)
+            let (text, json) = try await line()
+            #expect(text.hasSuffix("writes are still accepted, and the next share merges them"))
+            #expect(json == "capture")
+        }
+        let status = try await Tool.run(["status", old, new])
+        #expect(status.output.contains("writes are accepted"))
+
+        #expect(try await Tool.run(["share", old, new, "--old", "fence"]).output.contains("now refuses writes"))
+        #expect(try await line().json == "fence")
+        #expect(try await Tool.run(command: write).status != 0)
+    }
+
+    @Test("share names the process that has the old store open, in text and in JSON")
+    func holders() async throws {
+        func share(_ words: String) async throws -> Tool.Run {
+            let call = "exec 9<'\(old)'; ('\(try Tool.path)' share '\(old)' '\(new)' \(words) 9<&-); exit $?"
+            return try await Tool.run(command: ["bash", "-c", call])
+        }
+        let text = try await share("")
+        #expect(text.status == 0, "\(text.errors)")
+        #expect(text.output.contains(/the old store is open in process \d+ \(bash\): its writes are refused until/))
+        let json = try Grammar().check(try await share("--json"))
+        #expect(
+            json.contains { $0["code"]?.string == "oldStoreOpen" && $0["message"]?.string?.contains("(bash)") == true }
+        )
+    }
+
+    @Test("unshare, verify, status and retire name the new store by its group, as share does")
+    func groups() async throws {
+        let groups = try scratch.folder("groups")
+        try scratch.folder("groups/group.app")
+        let place = ["--group", "group.app", "--groups", groups, "--name", "Shared"]
+        for words in [
+            ["share", old], ["status", old], ["verify"], ["unshare", old], ["share", old], ["retire", old],
+        ] {
+            let run = try await Tool.run(words + place)
+            #expect(run.status == 0, "\(words): \(run.errors)")
+        }
+        try scratch.folder("elsewhere")
+        let other = try await scratch.store("elsewhere/Other.sqlite")
+        #expect(try await Tool.run(["share", other, new]).status == 0)
+        #expect(try await Tool.run(["retire", other] + place).status == 4)
+        #expect(try await Tool.run(["retire", other, new]).status == 0)
+    }
+
+    @Test("The printed next share repeats the options of the run")
+    func repeatedOptions() async throws {
+        let third = scratch.path("group/third.sqlite")
+        _ = try await Tool.run(["share", old, new, "-q"])
+        _ = try await Tool.run(["share", new, third, "-q"])
+        let other = try await scratch.store("old/Other.sqlite")
+        let options = ["--old", "capture", "--level=content", "--allow-network-fs", "--policy", "late"]
+        let run = try await Tool.run(["share", other, new, "--json"] + options)
+        #expect(run.status == 4)
+        let next = try JSONTree(run.lines.last ?? "")["next"]?.string
+        #expect(next == "store-migrate share \(other) \(third) " + options.joined(separator: " "))
     }
 
     @Test("share --on-both keep-old prints the path where the replaced store is kept")

@@ -135,14 +135,17 @@ struct LateWriteTests {
         }
     }
 
-    @Test("A later share with a fence merges all late writes and refuses further ones")
+    @Test("A later share that names a fence merges all late writes and refuses further ones")
     func mergeAndFence() throws {
         let world = try MergeWorld()
         let places = world.places
         try places.share(MergeWorld.capture)
         try world.add(3, "late", to: places.oldStore)
 
-        let outcome = try places.share { $0.level = .coredata }
+        let outcome = try places.share {
+            $0.level = .coredata
+            $0.oldStore = .fence
+        }
 
         #expect(outcome.outcome == .merged)
         #expect(outcome.next == .retire(old: places.oldStore.path))
@@ -165,7 +168,12 @@ struct LateWriteTests {
         try file.close()
         let before = try places.container.bytes(places.name)
 
-        let error = #expect(throws: MigrationError.self) { try places.share { $0.level = .coredata } }
+        let error = #expect(throws: MigrationError.self) {
+            try places.share {
+                $0.level = .coredata
+                $0.oldStore = .fence
+            }
+        }
 
         #expect(error?.outcome == .notWritable)
         #expect(try places.container.bytes(places.name) == before)

@@ -67,7 +67,11 @@ struct UnmergedShareTests {
     func fencedSince() throws {
         let world = try merged()
         let places = world.places
-        #expect(try places.share { $0.level = .coredata }.outcome == .alreadyShared)
+        let fenced = try places.share {
+            $0.level = .coredata
+            $0.oldStore = .fence
+        }
+        #expect(fenced.outcome == .alreadyShared)
         #expect(try places.isFenced(places.oldStore))
         try MergeUndoing(of: places.newStore.url).unmerge()
         #expect(try !world.content(of: places.newStore).contains(Self.late))
@@ -93,7 +97,7 @@ struct UnmergedShareTests {
         // The first base was not kept: the share reports late writes and treats nothing as merged.
         let outcome = try places.share(MergeWorld.capture)
         #expect(outcome.outcome == .lateWrites)
-        #expect(outcome.next == .merge(into: places.newStore.path, from: places.oldStore.path))
+        #expect(outcome.next == .status(old: places.oldStore.path, new: places.newStore.path))
         #expect(throws: MigrationError.self) { try StoreRetirement(of: places.oldStore.url).retire() }
         #expect(try world.content(of: places.oldStore).contains(Self.late))
     }

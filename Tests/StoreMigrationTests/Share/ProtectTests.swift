@@ -19,7 +19,7 @@ struct ProtectTests {
         let state = try StateFolder(of: places.oldStore, stateFolder: nil).state()
 
         let error = #expect(throws: MigrationError.self) {
-            try places.migrator()
+            try places.migrator { $0.oldStore = .fence }
                 .shareStoreIfNecessary(isCancelled: {
                     (try? places.records().contains(.fenced)) ?? false
                 })
@@ -30,7 +30,7 @@ struct ProtectTests {
         #expect(try !places.isFenced(places.oldStore))
         #expect(try StateFolder(of: places.oldStore, stateFolder: nil).state().run == state.run)
         #expect(try StoreWriterProcess(places.oldStore.path).execute("INSERT INTO t VALUES (3)") == "ok")
-        #expect(try places.share().outcome == .merged)
+        #expect(try places.share { $0.oldStore = .fence }.outcome == .merged)
         #expect(try places.isFenced(places.oldStore))
     }
 }

@@ -229,12 +229,40 @@ struct EarlierRunTests {
         #expect(try StoreRetirement(of: places.oldStore.url).retire().outcome == .retired)
     }
 
-    @Test("A later share with a fence fences a captured store")
+    @Test("A captured store stays writable after later shares without a policy, with and without late writes")
+    func captureStays() throws {
+        let (places, _) = try shared { $0.oldStore = .capture }
+
+        let again = try places.share()
+        #expect(again.outcome == .alreadyShared && again.oldStore == .capture)
+        #expect(try !places.isFenced(places.oldStore))
+
+        let writer = try StoreWriterProcess(places.oldStore.path)
+        #expect(try writer.execute("INSERT INTO t VALUES ('late')") == "ok")
+        #expect(writer.waitForExit() == 0)
+        let merged = try places.share()
+        #expect(merged.outcome == .merged && merged.oldStore == .capture)
+        #expect(try !places.isFenced(places.oldStore))
+    }
+
+    @Test("A later share that names a capture leaves the fence, and a finding says why")
+    func fenceThenCapture() throws {
+        let (places, _) = try shared { _ in }
+
+        let outcome = try places.share { $0.oldStore = .capture }
+
+        #expect(outcome.outcome == .alreadyShared && outcome.oldStore == .fence)
+        #expect(outcome.findings.map(\.code) == [.fenceStays])
+        #expect(try places.isFenced(places.oldStore))
+    }
+
+    @Test("A later share that names a fence fences a captured store")
     func captureThenFence() throws {
         let (places, _) = try shared { $0.oldStore = .capture }
 
-        #expect(try places.share().outcome == .alreadyShared)
+        let outcome = try places.share { $0.oldStore = .fence }
 
+        #expect(outcome.outcome == .alreadyShared && outcome.oldStore == .fence)
         #expect(try places.isFenced(places.oldStore))
         #expect(try places.share().outcome == .alreadyShared)
     }

@@ -1,0 +1,74 @@
+import StoreMigration
+
+/// The options of a call that its printed next commands repeat, so that they decide as the call did.
+struct RepeatedOptions {
+    private struct Option {
+        let name: String
+        let words: [String]
+    }
+
+    /// Options that only shape the report, or name a path that a next command names as an argument.
+    private static let left: Set<String> = [
+        "--json", "--quiet", "--verbose", "--no-color", "--progress", "--report", "--dry-run", "--check", "--strict",
+        "--group", "--name", "--groups", "--state",
+    ]
+    private static let access: Set<String> = ["--allow-network-fs"]
+
+    private let options: [Option]
+    private let stateFolder: String?
+
+    /// Reads the arguments of a valid call.
+    init(of words: [String] = [], stateFolder: String?) {
+        self.stateFolder = stateFolder
+        let isSharing = ["share", "plan"].contains(words.first)
+        var rest = words.prefix { $0 != "--" }[...]
+        var options: [Option] = []
+        while let word = rest.popFirst() {
+            guard word.hasPrefix("--"), let name = word.split(separator: "=").first.map(String.init) else { continue }
+            let isComplete = word.contains("=") || ConfiguredWords.flags.contains(word)
+            let words = [word] + (isComplete ? [] : rest.popFirst().map { [$0] } ?? [])
+            guard isSharing ? !Self.left.contains(name) : Self.access.contains(name) else { continue }
+            options.append(Option(name: name, words: words))
+        }
+        self.options = options
+    }
+
+    /// The options for another share; `flags`, which decide what is pending, replace those of the same name.
+    func sharing(_ flags: [String]) -> [String] { flags + words { !flags.contains($0) } + state }
+
+    /// The options for a command that reads or writes the pair's journal.
+    var run: [String] { reading + state }
+
+    /// The options for a command that only opens a store.
+    var reading: [String] { words { Self.access.contains($0) } }
+
+    private var state: [String] { stateFolder.map { ["--state", $0] } ?? [] }
+
+    private func words(_ isRepeated: (String) -> Bool) -> [String] {
+        options.filter { isRepeated($0.name) }.flatMap(\.words)
+    }
+}
+
+extension NextStep {
+    /// The command to type.
+    func command(_ options: RepeatedOptions) -> String {
+        let words: [String] =
+            switch self {
+            case .retire(let old): ["store-migrate", "retire", old] + options.run
+            case .resume(let old): ["store-migrate", "resume", old] + options.run
+            case .share(let old, let new, let flags): ["store-migrate", "share", old, new] + options.sharing(flags)
+            case .status(let old, let new): ["store-migrate", "status", old, new] + options.run
+            case .verify(let store): ["store-migrate", "verify", store] + options.reading
+            case .inspect(let path): ["store-migrate", "inspect", path] + options.reading
+            case .diff(let first, let second): ["store-migrate", "diff", first, second] + options.reading
+            case .merge(let into, let from): ["store-migrate", "merge", into, from] + options.reading
+            case .unmerge(let into): ["store-migrate", "unmerge", into] + options.run
+            case .unshare(let old, let new): ["store-migrate", "unshare", old, new] + options.run
+            case .makeFolder(let path): ["mkdir", "-p", path]
+            }
+        return words.map(ShellWord.quoted).joined(separator: " ")
+    }
+
+    /// The command to type after a call without options to repeat.
+    func command(stateFolder: String?) -> String { command(RepeatedOptions(stateFolder: stateFolder)) }
+}

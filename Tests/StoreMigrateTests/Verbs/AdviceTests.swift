@@ -1,0 +1,219 @@
+import StoreMigration
+import Testing
+
+/// Follows the printed next commands as a shell would.
+@Suite("Next commands")
+struct AdviceTests {
+    private static let status = ["status", "old/H.db", "new/H.db"]
+    private static let late = "sqlite3 old/H.db \"INSERT INTO t VALUES('late')\""
+    private static let recipe = "'\(Tool.package)/Fixtures/HabitCalendar/HabitCalendar.yaml'"
+    private static let keptNew =
+        "\(OutcomeTests.make); \(OutcomeTests.other); tool share old/H.db new/H.db --on-both keep-new"
+    /// Writes to an external file of a fenced Core Data store, in place.
+    private static let externalWrite = """
+        tool fixture build \(recipe) old/H.db; tool share old/H.db new/H.db --level files; \
+        echo late > "$(find old -path '*_EXTERNAL_DATA/*' -type f | head -n 1)"
+        """
+
+    /// Beside the cases of all outcomes, those in which advice once led nowhere.
+    static let cases =
+        OutcomeTests.cases + [
+            .init(
+                outcome: .done,
+                detail: "both stores have objects",
+                setup: "\(OutcomeTests.make); \(OutcomeTests.other)",
+                call: status
+            ),
+            .init(
+                outcome: .done,
+                detail: "late writes with a base",
+                setup: "\(OutcomeTests.captured); \(late)",
+                call: status
+            ),
+            .init(
+                outcome: .done,
+                detail: "late writes without a base",
+                setup: "\(OutcomeTests.shared); \(OutcomeTests.writePast)",
+                call: status
+            ),
+            .init(outcome: .done, detail: "rows only in the old store", setup: keptNew, call: status),
+            .init(
+                outcome: .merged,
+                detail: "rows only in the old store",
+                setup: keptNew,
+                call: ["merge", "new/H.db", "old/H.db"]
+            ),
+            .init(outcome: .done, detail: "an external file changed in place", setup: externalWrite, call: status),
+            .init(
+                outcome: .lateWrites,
+                detail: "an external file changed in place",
+                setup: externalWrite,
+                call: ["unshare", "old/H.db", "new/H.db"]
+            ),
+            .init(
+                outcome: .needsDecision,
+                detail: "a merge of a pair",
+                setup: externalWrite,
+                call: ["merge", "new/H.db", "old/H.db", "-n"]
+            ),
+            .init(
+                outcome: .done,
+                detail: "another store at the new path",
+                setup: "\(OutcomeTests.shared); rm new/H.db; \(OutcomeTests.other)",
+                call: status
+            ),
+            .init(
+                outcome: .done,
+                detail: "the shared store is missing",
+                setup: "\(OutcomeTests.shared); rm new/H.db",
+                call: status
+            ),
+            .init(
+                outcome: .nothingFound,
+                detail: "after a retire, to another path",
+                setup: "\(OutcomeTests.shared); tool retire old/H.db",
+                call: ["share", "old/H.db", "new/other.db"]
+            ),
+            .init(
+                outcome: .done,
+                detail: "a misspelt old path",
+                setup: OutcomeTests.shared,
+                call: ["status", "old/I.db", "new/H.db"]
+            ),
+            .init(
+                outcome: .nothingFound,
+                detail: "two misspelt paths",
+                setup: OutcomeTests.shared,
+                call: ["status", "old/I.db", "new"]
+            ),
+            .init(
+                outcome: .nothingFound,
+                detail: "a new folder that is missing",
+                setup: OutcomeTests.make,
+                call: ["share", "old/H.db", "newer/"]
+            ),
+            .init(
+                outcome: .failed,
+                detail: "a backup folder that is missing",
+                setup: OutcomeTests.make,
+                call: OutcomeTests.share + ["--backup", "archives"]
+            ),
+            .init(
+                outcome: .failed,
+                detail: "a fixture's folder that is missing",
+                call: [
+                    "fixture", "build", "\(Tool.package)/Fixtures/HabitCalendar/HabitCalendar.yaml", "newer/H.sqlite",
+                ]
+            ),
+            .init(
+                outcome: .shared,
+                detail: "planned",
+                setup: OutcomeTests.make,
+                call: ["plan", "old/H.db", "new/H.db", "--old", "capture"]
+            ),
+        ]
+
+    @Test(
+        "Following the next commands ends after at most three, with nothing left or a choice for a person",
+        arguments: cases
+    )
+    func follow(_ row: OutcomeTests.Case) async throws {
+        let scratch = try Scratch()
+        try scratch.folder("old")
+        try scratch.folder("new")
+        let tool = try Tool.path
+        let script = "TOOL='\(tool)'; tool() { '\(tool)' \"$@\" >&2; }; set -e; \(row.setup)"
+        let setup = try await Tool.run(command: ["bash", "-c", script], folder: scratch.path)
+        try #require(setup.status == 0, "\(setup.errors)")
+
+        let first = try await Tool.run(row.call + ["--json"], folder: scratch.path)
+        var summary = try #require(try Grammar().check(first).last)
+        #expect(summary["outcome"]?.string == row.outcome.rawValue, "\(first.errors)")
+        if first.status == 0 || first.status == 4 { #expect(!first.errors.contains("Check the path")) }
+        var followed: [String] = []
+        while let next = summary["next"]?.string, followed.count < 4 {
+            try #require(!followed.contains(next), "\(next) leads to itself after \(followed)")
+            followed.append(next)
+            let isTool = next.hasPrefix("store-migrate ")
+            let run = try await Tool.run(
+                command: ["bash", "-c", "store-migrate() { '\(tool)' \"$@\"; }; \(next)\(isTool ? " --json" : "")"],
+                folder: scratch.path
+            )
+            guard isTool else {
+                #expect(run.status == 0, "\(run.errors)")
+                let again = try await Tool.run(row.call, folder: scratch.path)
+                #expect(again.status == 0, "\(again.errors)")
+                break
+            }
+            #expect([0, 3, 4].contains(run.status), "\(next): \(run.errors)")
+            let lines = try Grammar().check(run)
+            summary = try #require(lines.last)
+            guard summary["next"]?.string == nil, run.status == 4 else { continue }
+            Issue.record("\(next) asks for a decision, and names no command")
+        }
+        #expect(followed.count <= 3, "\(followed)")
+    }
+
+    @Test("status --check ends with 3 while there is something to do, and a retire that can wait is not")
+    func check() async throws {
+        let scratch = try Scratch()
+        try scratch.folder("old")
+        try scratch.folder("new")
+        let old = try await scratch.store("old/H.db", "CREATE TABLE t(a); INSERT INTO t VALUES(1);")
+        let check = ["status", old, scratch.path("new"), "--check"]
+        #expect(try await Tool.run(check).status == 3)
+        _ = try await Tool.run(["share", old, scratch.path("new"), "--old", "capture"])
+        #expect(try await Tool.run(check).status == 0)
+        _ = try await SQLiteProgram.run(old, "INSERT INTO t VALUES(2)")
+        #expect(try await Tool.run(check).status == 3)
+        let plain = try await Tool.run(["status", old, scratch.path("new")])
+        #expect(plain.status == 0 && plain.output.contains("Next:  store-migrate share"))
+        _ = try await Tool.run(["share", old, scratch.path("new")])
+        #expect(try await Tool.run(check).status == 0)
+    }
+
+    @Test("status offers the commands of which a person chooses one when both stores have objects")
+    func choices() async throws {
+        let scratch = try Scratch()
+        let old = try await scratch.store("old.db", "CREATE TABLE t(a); INSERT INTO t VALUES(1);")
+        let new = try await scratch.store("new.db", "CREATE TABLE t(a); INSERT INTO t VALUES(2);")
+        let text = try await Tool.run(["status", old, new])
+        let choices = ["merge", "keep-old", "keep-new"].map { "  store-migrate share \(old) \(new) --on-both \($0)" }
+        #expect(text.lines.suffix(4) == ["Choose one:"] + choices)
+    }
+
+    @Test("A new path that ends in a slash is a folder: a missing one is refused with mkdir, and no file gets its name")
+    func trailingSlash() async throws {
+        let scratch = try Scratch()
+        let old = try await scratch.store("H.db")
+        let folder = scratch.path("newer")
+        let run = try await Tool.run(["share", old, folder + "/"])
+        #expect(run.status == 10)
+        #expect(run.errors.contains("mkdir -p '\(folder)'"))
+        #expect(try scratch.names(scratch.path) == ["H.db"])
+        let named = try await Tool.run(["share", old, folder, "--json"])
+        #expect(
+            try Grammar().check(named)
+                .contains { $0["code"]?.string == "otherExtension" && $0["severity"]?.string == "warning" }
+        )
+    }
+
+    @Test("A store that is not Core Data's, an unknown entity and a plugin that is not executable get fitting advice")
+    func advice() async throws {
+        let scratch = try Scratch()
+        let plain = try await scratch.store("plain.db")
+        for words in [["fetch", plain, "Habit"], ["history", plain]] {
+            let run = try await Tool.run(words)
+            #expect(run.status == 13 && !run.errors.contains("destination"), "\(run.errors)")
+        }
+        let store = scratch.path("H.sqlite")
+        _ = try await Tool.run(["fixture", "build", "\(Tool.package)/Fixtures/HabitCalendar/HabitCalendar.yaml", store])
+        #expect(
+            try await Tool.run(["fetch", store, "Habbit"]).errors.contains("it has DaysChallenge, Habit, HabitDay")
+        )
+        let folder = try scratch.folder("plugins")
+        let plugin = try scratch.file("plugins/store-migrate-strategy-Mine", Array("#!/bin/sh\n".utf8))
+        let run = try await Tool.run(["strategies", "show", "Mine", "--plugin-path", folder])
+        #expect(run.errors.contains("chmod u+x '\(plugin)'"), "\(run.errors)")
+    }
+}
