@@ -1,11 +1,17 @@
 /// Finds the name that a misspelt one probably means.
 package enum NearName {
-    /// The nearest of the known names; nil when none differs by at most a third of the letters.
+    /// The nearest of the known names, and of several the one that begins alike; nil when none differs by at most a third
+    /// of the letters.
     package static func of(_ text: String, among known: [String]) -> String? {
         let letters = Array(text.lowercased())
-        return known.map { (name: $0, distance: distance(letters, Array($0.lowercased()))) }
+        return
+            known.map { name in
+                let others = Array(name.lowercased())
+                let common = zip(letters, others).prefix { $0 == $1 }.count
+                return (name: name, distance: distance(letters, others), common: common)
+            }
             .filter { $0.distance <= max(1, letters.count / 3) }
-            .min { $0.distance < $1.distance }?
+            .min { ($0.distance, $1.common) < ($1.distance, $0.common) }?
             .name
     }
 

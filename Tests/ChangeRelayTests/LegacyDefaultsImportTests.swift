@@ -25,6 +25,15 @@ struct LegacyDefaultsImportTests {
         try LegacyDefaultsImport(file: preferences.file, key: "changes").run(into: queue)
     }
 
+    /// The codes of the findings of an import that does nothing.
+    private func codes(_ queue: RelayQueue) throws -> [String] {
+        var result = try run(queue)
+        let codes = result.findings.map(\.code.rawValue)
+        result.findings = []
+        #expect(result == .init())
+        return codes
+    }
+
     private func objects(_ batch: RelayBatch) -> [[ChangeNotice.Change: [Int64]]] {
         batch.notices.map { posted in
             guard case .objects(let sets) = posted.notice.content else { return [:] }
@@ -51,7 +60,7 @@ struct LegacyDefaultsImportTests {
         #expect(last.posted == 0 && last.waiting == 0 && last.removed == 2)
         #expect(try preferences.values() == ["other": .string("kept")])
         #expect(try scratch.directory.status(of: preferences.file.name)?.mode == 0o640)
-        #expect(try run(queue) == .init())
+        #expect(try codes(queue) == ["legacyKeyAbsent"])
         #expect(try consumer.next().isEmpty)
     }
 
@@ -87,7 +96,7 @@ struct LegacyDefaultsImportTests {
         try scratch.directory.move(preferences.file.name, to: "taken.plist", in: scratch.directory)
         if isSeen {
             try preferences.write(value: nil)
-            #expect(try run(queue) == .init())
+            #expect(try codes(queue) == ["legacyKeyAbsent"])
             try scratch.directory.move(preferences.file.name, to: "empty.plist", in: scratch.directory)
         }
         try preferences.write([[("updated", [address(1)])]])
@@ -180,11 +189,16 @@ struct LegacyDefaultsImportTests {
         #expect(try queue.end() == 0)
     }
 
-    @Test("A missing file or key imports nothing")
+    @Test("A missing file or key imports nothing, and a finding names the keys that hold changes")
     func absent() throws {
         let queue = try RelayQueue(beside: store)
-        #expect(try run(queue) == .init())
+        #expect(try codes(queue) == ["legacyFileAbsent"])
         try preferences.write(value: nil)
-        #expect(try run(queue) == .init())
+        #expect(try codes(queue) == ["legacyKeyAbsent"])
+        try preferences.write([[("updated", [address(1)])]])
+        let result = try LegacyDefaultsImport(file: preferences.file, key: "change").run(into: queue)
+        #expect(result.findings.map(\.code) == [.legacyKeyAbsent])
+        #expect(result.findings.first?.message == "the key 'change' has no pending changes; they are under changes")
+        #expect(try queue.end() == 0)
     }
 }

@@ -38,7 +38,7 @@ package struct MergeJudge: Judge {
         let arguments =
             switch kind {
             case .lateWrites: ["share"] + places + ["--old", "capture", "--level", "coredata"]
-            case .lateWritesAndFence: ["share"] + places + ["--level", "coredata"]
+            case .lateWritesAndFence: ["share"] + places + ["--old", "fence", "--level", "coredata"]
             case .unshare, .unshareFenced: ["unshare"] + places + ["--level", "coredata"]
             case .merge: ["merge"] + places.reversed() + ["--base", "\(scratch.path)/base/\(template.name)", "--scan"]
             }

@@ -40,7 +40,6 @@ struct RecipeReaderTests {
             testDescription: "a misspelt key",
             yaml: "seed: x\nsql: []\ndamages: []\n",
             words: "r.yaml:3:1: the key 'damages' is not known here; did you mean 'damage'?"
-                + "about, seed, options, model, saves, sql, damage"
         ),
         WrongRecipe(testDescription: "no seed", yaml: "sql: []\n", words: "r.yaml:1:1: the key 'seed' is missing here"),
         WrongRecipe(
@@ -62,8 +61,7 @@ struct RecipeReaderTests {
             testDescription: "an unknown type",
             yaml: "seed: x\nmodel:\n  entities:\n    Note:\n      attributes:\n        title: text\n",
             words: "r.yaml:6:16: 'text' is not known here; expected is one of integer16, integer32, "
-                + "\"integer64\", \"decimal\", \"double\", \"float\", \"string\", \"boolean\", \"date\", "
-                + "\"binaryData\", \"uuid\", \"uri\", \"transformable\"]"
+                + "integer64, decimal, double, float, string, boolean, date, binaryData, uuid, uri, transformable"
         ),
         WrongRecipe(
             testDescription: "a list where a mapping belongs",
@@ -105,7 +103,7 @@ struct RecipeReaderTests {
         let error = #expect(throws: RecipeError.self) {
             try RecipeReader.recipe(from: "seed: x\nsql:\n  - &a0 x\n" + levels, path: "r.yaml")
         }
-        let words = "r.yaml:19:23: there are more than 32 aliases; write out what they stand for"
+        let words = "r.yaml:36:13: there are more than 32 aliases; write out what they stand for"
         #expect(error?.description == words)
         let list = Array(repeating: "*a", count: YAMLNode.mostAliases).joined(separator: ", ")
         #expect(try RecipeReader.recipe(from: "seed: &a x\nsql: [" + list + "]\n").seed == "x")

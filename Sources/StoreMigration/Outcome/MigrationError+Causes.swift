@@ -170,7 +170,7 @@ extension StoreError.Code {
         case .changedMeanwhile: UnreadableStore.Reason.changing.advice
         case .tooManyOpenFiles: Errno.tooManyOpenFiles.advice
         case .incompatible: "Nothing was changed. Name a store, model or entity that fits."
-        case .unknownName: "Nothing was changed. Name an attribute of the entity."
+        case .unknownName: "Nothing was changed. Name entities and attributes of the store."
         case .lacksDefinition: "The store is sound. Make the change with one of its programs."
         default: nil
         }

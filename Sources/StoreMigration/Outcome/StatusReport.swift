@@ -78,13 +78,19 @@ public struct StatusReport: Sendable {
     public let choices: [NextStep]
 
     /// True when neither path has a store, and no run is recorded.
-    public var foundNothing: Bool { run == .none && old.presence != .store && new.presence != .store }
+    public var foundNothing: Bool {
+        run == .none && [.absent, .emptyFile].contains(old.presence)
+            && [.absent, .emptyFile, .orphanSidecar].contains(new.presence)
+    }
 
-    /// True when work is due: a next command other than a retire, which waits until every process uses the new store, or a
-    /// decision.
+    /// True when there is an error that a person has to repair.
+    public var needsRepair: Bool { findings.contains { $0.severity == .error } }
+
+    /// True when work is due: a next command other than a retire, which waits until every process uses the new store, a
+    /// decision, or a repair.
     public var asksForAction: Bool {
         if case .retire = next { return false }
-        return next != nil || !choices.isEmpty
+        return next != nil || !choices.isEmpty || needsRepair
     }
 
     package init(

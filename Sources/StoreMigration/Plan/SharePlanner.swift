@@ -58,7 +58,7 @@ package struct SharePlanner: Sendable {
         return plan(
             .orphanSidecar,
             reason: "the main file of \(names.sorted().joined(separator: " and ")) is missing; the log may have rows",
-            next: .inspect(path: facts.old.folder)
+            next: nil
         )
     }
 

@@ -16,7 +16,7 @@ extension ShareEngine {
             if let shared = try unchangedSince(journal.state) {
                 guard pipeline.isEmpty else { return nil }
                 let plan = SharePlan(already: shared, at: new)
-                return try writing(describing(.already(shared, plan), nil), to: file)
+                return try writing(describing(.already(shared, plan, openFindings(plan)), nil), to: file)
             }
             let facts = try gatherer.facts(state: journal.state)
             let plan = SharePlanner(facts: facts, options: options).plan()

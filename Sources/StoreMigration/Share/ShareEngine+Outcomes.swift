@@ -16,7 +16,7 @@ extension ShareEngine {
                 transaction: transaction,
                 old: facts.oldCondition.side(old),
                 new: facts.newCondition.side(new),
-                findings: plan.findings + openFindings(plan, facts.oldCondition.inspection),
+                findings: plan.findings + openFindings(plan),
                 message: plan.reason,
                 next: plan.following,
                 oldStore: plan.oldStore
@@ -54,7 +54,7 @@ extension ShareEngine {
             merge: result.merge,
             report: result.report,
             findings: plan.findings.map { $0.naming(displaced: result.transaction, at: new) } + result.findings
-                + openFindings(plan, inspection),
+                + openFindings(plan),
             message: plan.reason,
             next: plan.following,
             oldStore: plan.oldStore,
@@ -65,9 +65,9 @@ extension ShareEngine {
 
 extension ShareEngine {
     /// Names the other processes that have the old store of a shared pair open, as far as this user can see them.
-    private func openFindings(_ plan: SharePlan, _ inspection: StoreInspection?) -> [Finding] {
-        guard let inspection, let policy = plan.oldStore else { return [] }
-        let holders = OpenFiles.holders(of: inspection.identity)
+    func openFindings(_ plan: SharePlan) -> [Finding] {
+        guard let policy = plan.oldStore, let status = try? gatherer.status(of: old) else { return [] }
+        let holders = OpenFiles.holders(of: status.identity)
             .filter { $0 != ProcessInfo.processInfo.processIdentifier }
         guard !holders.isEmpty else { return [] }
         let names = (holders.count == 1 ? "process " : "processes ") + OpenFiles.names(of: holders)
@@ -102,7 +102,7 @@ extension StoreCondition {
 
 extension ShareOutcome {
     /// The outcome when nothing changed since the store was shared.
-    static func already(_ shared: RunState.SharedRun, _ plan: SharePlan) -> ShareOutcome {
+    static func already(_ shared: RunState.SharedRun, _ plan: SharePlan, _ open: [Finding]) -> ShareOutcome {
         ShareOutcome(
             outcome: .alreadyShared,
             transaction: shared.run.transaction,
@@ -113,7 +113,7 @@ extension ShareOutcome {
                 digest: shared.oldState.digest
             ),
             new: Side(path: shared.run.new.path, uuid: shared.completion.newUUID, objects: nil, digest: nil),
-            findings: plan.findings,
+            findings: plan.findings + open,
             message: plan.reason,
             next: plan.following,
             oldStore: plan.oldStore

@@ -157,7 +157,9 @@ struct ShareEngine {
 
     /// The outcome of a share with nothing to do, without a lock; nil when there is work.
     private func settled(_ prospect: Prospect, _ state: RunState) throws -> ShareOutcome? {
-        if let shared = prospect.shared { return try describing(.already(shared, prospect.plan), prospect.described) }
+        if let shared = prospect.shared {
+            return try describing(.already(shared, prospect.plan, openFindings(prospect.plan)), prospect.described)
+        }
         // Another run may have begun between the reads; they then describe no single state.
         guard let facts = prospect.facts, prospect.plan.steps.isEmpty, !needsRenewal(prospect.plan, state),
             try stateFolder.state() == state

@@ -69,7 +69,7 @@ struct StatusGatherer {
             archive: archive(of: state),
             lateWrites: lateWrites,
             policy: state.treatment,
-            findings: findings,
+            findings: findings + (findings.contains { $0.severity == .error } ? [] : advice.refusal.map { [$0] } ?? []),
             next: advice.next,
             choices: advice.choices
         )
@@ -138,6 +138,8 @@ struct StatusGatherer {
     private struct Advice {
         var next: NextStep?
         var choices: [NextStep] = []
+        /// Why there is neither.
+        var refusal: Finding?
     }
 
     private func advice(_ state: RunState, _ lateWrites: StatusReport.LateWrites) throws -> Advice {
@@ -177,6 +179,16 @@ struct StatusGatherer {
             Advice(choices: [.diff(old.path, new.path), .inspect(path: new.path)])
         case .nothingFound where plan.next == nil: Advice()
         case .nothingFound, .alreadyShared: Advice(next: plan.next ?? originOfNew)
+        case _ where plan.outcome.isRefusal && plan.next == nil:
+            Advice(
+                refusal: Finding(
+                    .init(rawValue: plan.outcome.rawValue),
+                    .error,
+                    level: .files,
+                    plan.reason,
+                    path: old.path
+                )
+            )
         default: Advice(next: plan.next)
         }
     }

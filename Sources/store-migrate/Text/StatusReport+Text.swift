@@ -18,13 +18,16 @@ extension StatusReport {
         } else if let next {
             lines.append(ShareOutcome.label(next) + command(next))
         } else {
-            let isDone = !foundNothing
-            lines.append(
-                run == .atWork
-                    ? "Wait for that run to end." : isDone ? "There is nothing to do." : "Neither path has a store."
-            )
+            lines.append(idle)
         }
         return lines.joined(separator: "\n")
+    }
+
+    /// The last line where there is no next command.
+    private var idle: String {
+        if run == .atWork { return "Wait for that run to end." }
+        if foundNothing { return "Neither path has a store." }
+        return needsRepair ? "Repair that, then run status again." : "There is nothing to do."
     }
 }
 

@@ -209,6 +209,6 @@ struct MergeRefusalTests {
     func settings(_ settings: MergeSettings) throws {
         let triple = try StoreMergeTests.triple()
         try Self.edit(triple.store("old"))
-        #expect { _ = try triple.plan(settings) } throws: { ($0 as? StoreError)?.code == .incompatible }
+        #expect { _ = try triple.plan(settings) } throws: { ($0 as? StoreError)?.code == .unknownName }
     }
 }

@@ -275,7 +275,8 @@ extension WalkWorld {
                 model.overrule(from.tokens.subtracting(to.tokens))
             }
             // Writes to a captured store after it was copied are late.
-            let policy = answer.object("summary")?["policy"] as? String
+            let summary = answer.object("summary")
+            let policy = summary.map { $0["policy"] as? String } ?? call.value(of: "--old") ?? "fence"
             let late = policy == "capture" && call.liveWriter?.place == old ? before[old] : nil
             let written = late.map { contents[old]?.tokens.subtracting($0.tokens) ?? [] } ?? []
             // A decision for the new store is one against deletions at the old one, too.

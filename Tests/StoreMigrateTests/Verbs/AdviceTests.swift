@@ -208,9 +208,10 @@ struct AdviceTests {
         }
         let store = scratch.path("H.sqlite")
         _ = try await Tool.run(["fixture", "build", "\(Tool.package)/Fixtures/HabitCalendar/HabitCalendar.yaml", store])
-        #expect(
-            try await Tool.run(["fetch", store, "Habbit"]).errors.contains("it has DaysChallenge, Habit, HabitDay")
-        )
+        for (entity, hint) in [("Habbit", "did you mean 'Habit'?"), ("Note", "it has DaysChallenge, Habit, HabitDay")] {
+            let run = try await Tool.run(["fetch", store, entity])
+            #expect(run.errors.contains(hint), "\(run.errors)")
+        }
         let folder = try scratch.folder("plugins")
         let plugin = try scratch.file("plugins/store-migrate-strategy-Mine", Array("#!/bin/sh\n".utf8))
         let run = try await Tool.run(["strategies", "show", "Mine", "--plugin-path", folder])

@@ -63,7 +63,10 @@ struct MergeVerbTests {
         #expect(try await Tool.run(call + ["--policy", "error"]).status == 4)
         #expect(try await Tool.run(call + ["--policy", "sometimes"]).status == 2)
         #expect(try await Tool.run(call + ["--identity", "Habit"]).status == 2)
-        #expect(try await Tool.run(call + ["--policy", "Nothing=late"]).status == 13)
+        for wrong in [["--policy", "Nothing=late"], ["--identity", "Habit=cood"]] {
+            let run = try await Tool.run(call + wrong)
+            #expect(run.status == 2 && run.errors.contains("; it has "), "\(run.errors)")
+        }
         let run = try await Tool.run(call + ["--policy", "shared", "--policy", "Habit=late"])
         #expect(run.status == 0, "\(run.errors)")
         #expect(try await SQLiteProgram.run(store("a"), "SELECT ZNAME FROM ZHABIT WHERE Z_PK = 1").contains("Theirs"))

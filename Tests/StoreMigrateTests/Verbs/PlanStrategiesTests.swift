@@ -112,7 +112,7 @@ struct PlanStrategiesTests {
         #expect(run.status == 0, "\(run.errors)")
         #expect(run.output.contains("app: sqlitePragmas.journal_mode = DELETE (RollbackJournal)"), "\(run.output)")
         #expect(run.output.contains("extension(widget): isReadOnly = true (ReadOnlyExtension)"))
-        #expect(run.output.contains("apply the strategies to the copy for \(new)/Habits.sqlite"))
+        #expect(run.output.contains("apply the strategies to the copy for NEW"))
         let record = try Grammar().check(try await Tool.run(call + ["--json"])).first
         #expect(record?["descriptions"]?["extension(widget)"]?["isReadOnly"] == .bool(true))
         #expect(record?["descriptions"]?["app"]?["sqlitePragmas"]?["journal_mode"]?.string == "DELETE")

@@ -124,15 +124,13 @@ struct RehearseTests {
         let scratch = try Self.scratch(["missing.yaml": text])
         let run = try await Tool.runProcess(["rehearse", "missing.yaml"], folder: scratch.path)
         #expect(run.status == 2)
-        #expect(run.errors.contains("missing.yaml:2:42: there is no file at "), "\(run.errors)")
+        #expect(run.errors.contains("missing.yaml:2:38: there is no file at "), "\(run.errors)")
     }
 
     @Test("A folder that is missing for --junit is reported before a scenario runs")
     func outputFirst() async throws {
-        let run = try await Tool.runProcess(
-            ["rehearse", "good.yaml", "--junit", "none/r.xml"],
-            folder: Self.scratch().path
-        )
+        let scratch = try Self.scratch()
+        let run = try await Tool.runProcess(["rehearse", "good.yaml", "--junit", "none/r.xml"], folder: scratch.path)
         #expect(run.status == 12 && run.output.isEmpty)
     }
 

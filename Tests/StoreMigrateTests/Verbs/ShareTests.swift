@@ -75,7 +75,7 @@ struct ShareTests {
         let dry = try await Tool.run(["share", "-n", old, new])
         #expect(plan.status == 0)
         #expect(plan.output == dry.output)
-        #expect(plan.lines.first?.hasPrefix("Plan for Habits.sqlite: shared") == true)
+        #expect(plan.lines.first?.hasPrefix("Plan for Habits.sqlite: would share") == true)
         #expect(plan.output.contains("Nothing was written."))
         #expect(try scratch.fingerprint() == before)
     }
