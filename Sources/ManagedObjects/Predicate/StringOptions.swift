@@ -35,13 +35,11 @@ struct StringOptions: OptionSet, Hashable, Sendable {
         var result = String.UnicodeScalarView()
         var isLetterWithMarks = false
         for scalar in text.unicodeScalars {
-            if isMark(scalar) {
-                if !isLetterWithMarks { result.append(scalar) }
-                continue
-            }
             let base = Unicode.Scalar(cicu_base(scalar.value)) ?? scalar
-            isLetterWithMarks = base < Self.firstOfOtherScripts
-            result.append(isLetterWithMarks ? base : scalar)
+            let hasBase = base < Self.firstOfOtherScripts
+            if isMark(scalar), isLetterWithMarks { continue }
+            isLetterWithMarks = hasBase && !isMark(scalar)
+            result.append(hasBase ? base : scalar)
         }
         return String(result)
     }
