@@ -139,10 +139,14 @@ extension Directory {
         try perform("check write access to") { number throws(Errno) in try operations.allowsWriting(".", in: number) }
     }
 
-    /// True if this user can write the file.
-    package func allowsWriting(_ name: String) throws(FileError) -> Bool {
+    /// True if this user can write the file; nil if it does not exist.
+    package func allowsWriting(_ name: String) throws(FileError) -> Bool? {
         try perform("check write access to", name) { number throws(Errno) in
-            try operations.allowsWriting(name, in: number)
+            do throws(Errno) {
+                return try operations.allowsWriting(name, in: number)
+            } catch .noSuchFileOrDirectory {
+                return nil
+            }
         }
     }
 

@@ -105,22 +105,13 @@ struct ShareRequirements {
         else error: (String) -> MigrationError
     ) throws {
         let sidecars = try store.sidecarNames.filter { try folder.status(of: $0) != nil }
-        for name in [store.name] + sidecars where try isReadOnly(name, in: folder) {
+        // A rollback journal can disappear at any time.
+        for name in [store.name] + sidecars where try folder.allowsWriting(name) == false {
             throw error(name == store.name ? "this user may only read it" : "this user may only read \(name)")
         }
         let hasLog = sidecars.contains(store.writeAheadLogName) && sidecars.contains(store.sharedMemoryName)
         guard removing || !hasLog, try !folder.allowsWriting() else { return }
         throw error("this user cannot create or remove files beside it")
-    }
-
-    /// False for a file that a writer has removed since it was listed.
-    private static func isReadOnly(_ name: String, in folder: Directory) throws(FileError) -> Bool {
-        do {
-            return try !folder.allowsWriting(name)
-        } catch {
-            guard error.errno == .noSuchFileOrDirectory else { throw error }
-            return false
-        }
     }
 }
 
