@@ -126,7 +126,7 @@ struct StagedReplacementTests {
                 )
             }
             .value()
-            #expect(!file && !own && !closed)
+            #expect(file == false && !own && !closed)
         } else {
             #expect(try folder.allowsWriting("note") == false)
             #expect(try !folder.openDirectory("closed").allowsWriting())
