@@ -9,6 +9,8 @@ extension Finding.Code {
     public static let legacyFileAbsent = Finding.Code(rawValue: "legacyFileAbsent")
     /// The named key of a preferences file holds no pending changes.
     public static let legacyKeyAbsent = Finding.Code(rawValue: "legacyKeyAbsent")
+    /// Pending changes name objects of other stores alone.
+    public static let legacyOfAnotherStore = Finding.Code(rawValue: "legacyOfAnotherStore")
 }
 
 /// Imports pending changes that apps without a relay archived in a preferences file.
@@ -16,7 +18,8 @@ extension Finding.Code {
 /// A key of the group's user defaults contains an array of dictionaries, written by `NSKeyedArchiver`. Each dictionary
 /// maps the name of a set to the addresses of its objects, and becomes one notice, in order. A payload is removed from
 /// the file once every consumer of the queue has merged it. It is posted once while the file is unchanged. After a
-/// rewrite the payloads may be a later save's, so they are posted again.
+/// rewrite the payloads may be a later save's, so they are posted again. A dictionary whose objects are all of other
+/// stores is not imported, and keeps the array in the file.
 public struct LegacyDefaultsImport: Sendable {
     /// The outcome for the payloads.
     public struct Result: Sendable, Hashable {
@@ -45,7 +48,7 @@ public struct LegacyDefaultsImport: Sendable {
 
     /// Posts payloads that were not posted yet, and removes payloads that every consumer has merged.
     ///
-    /// Removes nothing while the queue has no consumer. A missing file counts as empty.
+    /// Removes nothing while the queue has no consumer. A missing file or key counts as empty, with a finding.
     public func run(into queue: RelayQueue) throws(RelayError) -> Result {
         do {
             return try take(into: queue)
@@ -82,10 +85,13 @@ public struct LegacyDefaultsImport: Sendable {
             try queue.forgetImport(from: source)
             let holding = preferences.filter { (try? LegacyPayload.all(in: $0.value))?.isEmpty == false }.keys.sorted()
             let list = holding.isEmpty ? "no key has any" : "they are under " + holding.joined(separator: ", ")
-            result.findings = [absent(.legacyKeyAbsent, "the key '\(key)' has no pending changes; \(list)")]
+            let message = "the key '\(key)' has no pending changes; \(list)"
+            result.findings = [absent(.legacyKeyAbsent, message, holding.isEmpty ? .info : .warning)]
             return result
         }
         let payloads = try LegacyPayload.all(in: value)
+        let foreign = try foreign(payloads, to: queue)
+        if !foreign.isEmpty { result.findings.append(ofAnotherStore(foreign.map { payloads[$0] })) }
         let digests = Self.digests(payloads, from: source)
         let state = Self.state(status)
         // A rewritten array, for example by a later save, counts as new as a whole.
@@ -94,7 +100,7 @@ public struct LegacyDefaultsImport: Sendable {
         let done = known?.entries ?? 0
         var first = known?.first
         var last = known?.sequence ?? 0
-        for (index, payload) in payloads.enumerated().dropFirst(done) {
+        for (index, payload) in payloads.enumerated().dropFirst(done) where !foreign.contains(index) {
             result.findings += payload.unknownKeys.map { finding("unknownLegacyKey", "the set '\($0)' is unknown") }
             if payload.rubbish > 0 {
                 result.findings.append(
@@ -117,7 +123,7 @@ public struct LegacyDefaultsImport: Sendable {
             first = first ?? last
             result.posted += 1
         }
-        guard !payloads.isEmpty, try queue.isMergedByAll(through: last) else {
+        guard !payloads.isEmpty, foreign.isEmpty, try queue.isMergedByAll(through: last) else {
             result.waiting = payloads.count
             return result
         }
@@ -165,8 +171,30 @@ public struct LegacyDefaultsImport: Sendable {
     }
 
     /// An import that found nothing, which is normal once everything was imported.
-    private func absent(_ code: Finding.Code, _ message: String) -> Finding {
-        Finding(code, .info, level: .coredata, message, path: file.path)
+    private func absent(_ code: Finding.Code, _ message: String, _ severity: Finding.Severity = .info) -> Finding {
+        Finding(code, severity, level: .coredata, message, path: file.path)
+    }
+
+    /// The payloads whose objects are all of other stores than the queue's.
+    private func foreign(_ payloads: [LegacyPayload], to queue: RelayQueue) throws -> Set<Int> {
+        guard !payloads.isEmpty, let uuid = try queue.storeUUID()?.uppercased() else { return [] }
+        let foreign = payloads.indices.filter { index in
+            let stores = payloads[index].stores
+            return !stores.isEmpty && !stores.contains(uuid)
+        }
+        return Set(foreign)
+    }
+
+    private func ofAnotherStore(_ payloads: [LegacyPayload]) -> Finding {
+        let stores = payloads.reduce(into: Set()) { $0.formUnion($1.stores) }.sorted().joined(separator: ", ")
+        return Finding(
+            .legacyOfAnotherStore,
+            .warning,
+            level: .coredata,
+            "\(payloads.count == 1 ? "1 save" : "\(payloads.count) saves") under the key '\(key)' only had objects of "
+                + "another store (\(stores)); not imported",
+            path: file.path
+        )
     }
 
     private func finding(_ code: String, _ message: String) -> Finding {

@@ -16,6 +16,11 @@ struct LegacyPayload {
     private static let mostPayloads = 100_000
 
     let content: ChangeNotice.Content
+    /// The stores that the addresses name.
+    var stores: Set<String> {
+        guard case .objects(let sets) = content else { return [] }
+        return Set(sets.values.joined().map { $0.storeUUID.uppercased() })
+    }
     /// The names of unknown sets.
     let unknownKeys: [String]
     /// The number of malformed addresses.

@@ -4,7 +4,7 @@ import StoreFormat
 /// One consumer of a queue: reads the notices that are pending for it, and acknowledges them.
 ///
 /// One process at a time may use a name. A newly registered consumer starts at the end of the queue, because it has
-/// just read the store.
+/// just read the store, or before imported notices that no consumer has acknowledged: they are addressed to it.
 public final class RelayConsumer: Sendable {
     public let name: String
     package let queue: RelayQueue
@@ -29,11 +29,8 @@ public final class RelayConsumer: Sendable {
         self.queue = queue
         try queue.write { connection in
             try connection.run(
-                """
-                INSERT OR IGNORE INTO consumer (name, position)
-                VALUES (?, coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'notice'), 0))
-                """,
-                [.text(name)]
+                "INSERT OR IGNORE INTO consumer (name, position) VALUES (?, ?)",
+                [.text(name), .integer(try RelayQueue.beginning(connection))]
             )
         }
     }

@@ -91,6 +91,16 @@ extension RelayError {
         )
     }
 
+    /// Imported changes are kept until a named consumer has merged them.
+    package static func importWithoutConsumer(_ path: String) -> Self {
+        Self(
+            code: .badName,
+            path: path,
+            message: "pending changes are imported for a named consumer",
+            advice: "Name the consumer: mergeRemoteChanges(as: \"app\", importing: …)."
+        )
+    }
+
     static func notRegistered(_ name: String, path: String) -> Self {
         Self(
             code: .notRegistered,

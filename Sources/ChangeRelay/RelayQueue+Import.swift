@@ -5,22 +5,39 @@ extension RelayQueue {
     func imported(from source: String) throws(RelayError) -> ImportMark? {
         try read { connection in
             var mark: ImportMark?
-            try connection.forEachRow(
-                "SELECT entries, digest, sequence FROM import WHERE source = ?",
-                [.text(source)]
-            ) { row in
-                let words = (row.text(1) ?? "").split(separator: " ").map(String.init)
-                // An earlier version stored the digest alone, which cannot exclude a rewritten file.
-                guard words.count == 3, let first = Int64(words[2]) else { return }
-                mark = ImportMark(
-                    entries: Int(clamping: row.integer(0)),
-                    digest: words[0],
-                    state: words[1],
-                    first: first,
-                    sequence: row.integer(2)
-                )
-            }
+            try Self.forEachImport(connection) { if $0 == source { mark = $1 } }
             return mark
+        }
+    }
+
+    /// The position of a new consumer: the end, or before the first imported notice that no consumer has acknowledged.
+    static func beginning(_ connection: StoreConnection) throws -> Int64 {
+        var position = try connection.value("SELECT seq FROM sqlite_sequence WHERE name = 'notice'")?.integer ?? 0
+        let reached = try connection.value("SELECT max(position) FROM consumer")?.integer ?? 0
+        try forEachImport(connection) { _, mark in
+            if let first = mark.first, first > reached { position = min(position, first - 1) }
+        }
+        return position
+    }
+
+    /// Reads the marks of imports from preferences files.
+    private static func forEachImport(
+        _ connection: StoreConnection,
+        _ body: (_ source: String, _ mark: ImportMark) -> Void
+    ) throws {
+        try connection.forEachRow("SELECT source, entries, digest, sequence FROM import") { row in
+            let words = (row.text(2) ?? "").split(separator: " ").map(String.init)
+            // The mark of a copied relay has no digest. An earlier version stored the digest alone, which cannot exclude
+            // a rewritten file.
+            guard words.count == 3, let first = Int64(words[2]) else { return }
+            let mark = ImportMark(
+                entries: Int(clamping: row.integer(1)),
+                digest: words[0],
+                state: words[1],
+                first: first,
+                sequence: row.integer(3)
+            )
+            body(row.text(0) ?? "", mark)
         }
     }
 

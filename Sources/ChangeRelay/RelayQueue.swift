@@ -17,6 +17,8 @@ public final class RelayQueue: Sendable {
 
     /// The queue's file.
     public let location: StoreLocation
+    /// The store that the queue lies beside.
+    let store: StoreLocation
     let limits: RelayLimits
     let lockTimeout: Duration
     let folder: Directory
@@ -76,9 +78,17 @@ public final class RelayQueue: Sendable {
             throw RelayError(error, path: location.path)
         }
         self.location = location
+        self.store = store
         self.limits = limits
         self.lockTimeout = lockTimeout
         self.now = now
+    }
+
+    /// The UUID of the store; nil when there is none, or when it is not a Core Data store.
+    func storeUUID() throws -> String? {
+        guard try folder.status(of: store.name) != nil else { return nil }
+        return try StoreReader(lockTimeout: lockTimeout)
+            .withView(of: store) { try StoreMetadata(reading: $0.connection)?.uuid }
     }
 
     /// Appends a notice to the queue; durable on return.

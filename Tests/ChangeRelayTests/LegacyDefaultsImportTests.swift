@@ -151,6 +151,47 @@ struct LegacyDefaultsImportTests {
         #expect(try preferences.values()["changes"] != nil)
     }
 
+    @Test("A new consumer begins before imported notices until a consumer has acknowledged them, then at the end")
+    func newConsumer() throws {
+        let queue = try RelayQueue(beside: store)
+        try queue.post(ChangeNotice(key: .init(writer: "other", number: 1), content: .everything))
+        try preferences.write([[("updated", [address(1)])], [("deleted", [address(2)])]])
+        #expect(try run(queue).posted == 2)
+        try queue.post(ChangeNotice(key: .init(writer: "other", number: 2), content: .everything))
+
+        let app = try RelayConsumer("app", of: queue)
+        let batch = try app.next()
+        #expect(objects(batch) == [[.updated: [1]], [.deleted: [2]], [:]])
+        #expect(try run(queue).removed == 0)
+        try app.acknowledge(batch)
+        #expect(try RelayConsumer("widget", of: queue).next().isEmpty)
+        #expect(try run(queue).removed == 2)
+        #expect(try RelayConsumer("intent", of: queue).next().isEmpty)
+    }
+
+    @Test("Changes of another store are not imported and stay in the file; those with an object of this store are")
+    func otherStore() throws {
+        let metadata = "CREATE TABLE Z_METADATA (Z_VERSION INTEGER PRIMARY KEY, Z_UUID VARCHAR(255), Z_PLIST BLOB);"
+        let store = try scratch.makeStore(metadata + "INSERT INTO Z_METADATA (Z_UUID) VALUES ('U')", as: "other.sqlite")
+        let queue = try RelayQueue(beside: store)
+        let consumer = try RelayConsumer("app", of: queue)
+        let foreign = "x-coredata://V/Habit/p9"
+        try preferences.write([[("updated", [foreign])], [("updated", [address(1), foreign])]])
+        let first = try run(queue)
+        #expect(first.posted == 1 && first.waiting == 2)
+        #expect(first.findings.map(\.code) == [.legacyOfAnotherStore])
+        #expect(
+            first.findings.first?.message
+                .contains("1 save under the key 'changes' only had objects of another store (V)") == true
+        )
+        let batch = try consumer.next()
+        #expect(batch.notices.count == 1)
+        try consumer.acknowledge(batch)
+        let again = try run(queue)
+        #expect(again.posted == 0 && again.removed == 0 && again.findings == first.findings)
+        #expect(try preferences.values()["changes"] != nil)
+    }
+
     @Test("Unknown sets and malformed addresses are skipped with a finding; invalidatedAll becomes a full refresh")
     func unknown() throws {
         let queue = try RelayQueue(beside: store)

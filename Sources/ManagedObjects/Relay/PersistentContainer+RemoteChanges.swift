@@ -29,6 +29,9 @@ extension PersistentContainer {
     /// this process is not running are merged at its next start. One process at a time may use a name, until
     /// ``endMerging(as:)``. A read-only role cannot use a name and needs none.
     ///
+    /// `legacy` names pending changes that apps without a relay archived; they are imported first. Throws without a
+    /// consumer name, which says who has merged them.
+    ///
     /// If no other process has saved, nothing is read.
     @discardableResult
     public func mergeRemoteChanges(
@@ -36,7 +39,8 @@ extension PersistentContainer {
         as consumer: String? = nil,
         importing legacy: [LegacyDefaultsImport] = []
     ) async throws -> RemoteChangeMerge {
-        try await merger(consumer).merge(into: contexts ?? [viewContext], importing: legacy, waits: false)
+        if consumer == nil, let source = legacy.first { throw RelayError.importWithoutConsumer(source.file.path) }
+        return try await merger(consumer).merge(into: contexts ?? [viewContext], importing: legacy, waits: false)
     }
 
     /// Merges other processes' saves, past and future, until the task is cancelled.

@@ -203,6 +203,12 @@ struct RelayVerbTests {
         )
         #expect(try await relay("drain", path, "--consumer", "app").status == 0)
         let words = ["relay", "import", path, "--legacy-defaults", file, "--legacy-key", "changes"]
+        let wrongKey = try await Tool.run(words.dropLast() + ["change"])
+        #expect(wrongKey.errors.contains("they are under changes (\(file)) [legacyKeyAbsent]"), "\(wrongKey.errors)")
+        let wrongFile = try await Tool.run([
+            "relay", "import", path, "--legacy-defaults", file + "x", "--legacy-key", "k", "-v",
+        ])
+        #expect((wrongFile.errors + wrongFile.output).contains("[legacyFileAbsent]"))
         let run = try await Tool.run(words + ["--json"])
         let records = try Grammar().check(run)
         #expect(records.map { $0["type"]?.string } == ["finding", "legacy", "summary"])

@@ -1,12 +1,30 @@
 import ChangeRelay
 import Foundation
+import ManagedObjects
 import SafeFiles
 import StoreBackup
 import StoreFormat
+import StoreStrategies
 import TestSupport
 import Testing
 
 @testable import StoreMigration
+
+/// What a context and its controller report.
+private final class ReportedNotes: FetchedResultsControllerDelegate {
+    var context: [Int64] = []
+    var controller: [Int64] = []
+
+    func controller(
+        _ controller: FetchedResultsController,
+        didChange object: ManagedObject,
+        at indexPath: FetchedResultsController.IndexPath?,
+        for type: FetchedResultsController.ChangeType,
+        newIndexPath: FetchedResultsController.IndexPath?
+    ) {
+        self.controller.append((try? ObjectURI(object.objectID.uriRepresentation()).primaryKey) ?? 0)
+    }
+}
 
 @Suite("Change notices across the move")
 struct RelayCarriageTests {
@@ -83,32 +101,98 @@ struct RelayCarriageTests {
         #expect(outcome.findings.contains { $0.code == .relayNotCarried && $0.severity == .warning })
     }
 
+    /// Archives pending changes of the old store in the published form, each save with one set of one note.
+    private func archive(_ saves: [(set: String, note: Int64)], _ places: Places) throws -> LegacyDefaultsImport {
+        let uuid = try #require(
+            try StoreReader().withView(of: places.oldStore) { try StoreMetadata(reading: $0.connection)?.uuid }
+        )
+        let payload = try NSKeyedArchiver.archivedData(
+            withRootObject: saves.map { [$0.set: [NSURL(string: "x-coredata://\(uuid)/Note/p\($0.note)") as Any]] },
+            requiringSecureCoding: false
+        )
+        let file = places.old.location("group.app.plist")
+        try PropertyListSerialization.data(fromPropertyList: ["pending": payload], format: .binary, options: 0)
+            .write(to: file.url)
+        return LegacyDefaultsImport(file: file, key: "pending")
+    }
+
+    @Test("Changes archived before a share reach the app's first start: context and controller, once and in order")
+    func firstStart() async throws {
+        let places = try Places(fixture: "clean")
+        let pending = try archive([("updated", 7), ("updated", 2), ("updated", 7)], places)
+        #expect(try places.share { $0.legacyChanges = [pending] }.outcome == .shared)
+
+        let app = PersistentContainer(
+            name: "Notes",
+            descriptions: [PersistentStoreDescription(url: places.newStore.url)],
+            viewContextOn: .privateQueue
+        )
+        try app.loadPersistentStores()
+        try await app.viewContext.perform { context in
+            let reported = ReportedNotes()
+            let controller = FetchedResultsController(
+                fetchRequest: FetchRequest(entityName: "Note", sortDescriptors: [.init(keyPath: "title")]),
+                managedObjectContext: context
+            )
+            controller.delegate = reported
+            try controller.performFetch()
+            for note in controller.fetchedObjects ?? [] { _ = try note.value(String.self, forKey: "title") }
+            context.userInfo = ["reported": reported, "controller": controller]
+            _ = context.addObserver {
+                reported.context += $0.mergedIDs.compactMap { try? ObjectURI($0.uriRepresentation()).primaryKey }
+            }
+        }
+        let first = try await app.mergeRemoteChanges(as: "app", importing: [pending])
+        #expect(first.notices == 3 && first.findings.isEmpty)
+        let (context, controller) = try await reported(app)
+        #expect(context == [7, 2, 7])
+        #expect(controller == [7, 2, 7])
+        let again = try await app.mergeRemoteChanges(as: "app", importing: [pending])
+        #expect(again.notices == 0)
+        #expect(again.findings.map(\.code) == [.legacyKeyAbsent])
+        #expect(try await reported(app).context == context)
+    }
+
+    /// The keys of the notes that the context and its controller reported, in order.
+    private func reported(_ app: PersistentContainer) async throws -> (context: [Int64], controller: [Int64]) {
+        try await app.viewContext.perform { context in
+            let reported = try #require(context.userInfo["reported"] as? ReportedNotes)
+            return (reported.context, reported.controller)
+        }
+    }
+
+    @Test("Pending changes without a consumer's name are refused")
+    func withoutName() async throws {
+        let places = try Places(fixture: "clean")
+        let pending = try archive([("updated", 7)], places)
+        let app = PersistentContainer(
+            name: "Notes",
+            descriptions: [PersistentStoreDescription(url: places.oldStore.url)],
+            viewContextOn: .privateQueue
+        )
+        try app.loadPersistentStores()
+        let error = await #expect(throws: RelayError.self) { try await app.mergeRemoteChanges(importing: [pending]) }
+        #expect(error?.code == .badName && error?.advice.contains("as:") == true)
+    }
+
     @Test("Pending changes in preferences become notices, and stay in the file until processed")
     func legacyChanges() throws {
         let places = try Places(fixture: "clean")
-        let file = places.old.location("group.app.plist")
-        let address = "x-coredata://U/Note/p7"
-        let payload = try NSKeyedArchiver.archivedData(
-            withRootObject: [["updated": [NSURL(string: address) as Any]]],
-            requiringSecureCoding: false
-        )
-        let preferences = try PropertyListSerialization.data(
-            fromPropertyList: ["pending": payload],
-            format: .binary,
-            options: 0
-        )
-        try preferences.write(to: file.url)
+        let pending = try archive([("updated", 7)], places)
+        let preferences = try Data(contentsOf: pending.file.url)
         var options = ShareOptions()
-        options.legacyChanges = [LegacyDefaultsImport(file: file, key: "pending")]
+        options.legacyChanges = [pending]
         let outcome = try StoreMigrator(from: places.oldStore.url, to: places.newStore.url, options: options)
             .shareStoreIfNecessary()
         #expect(outcome.outcome == .shared)
         let queue = try RelayQueue(beside: places.newStore)
         let notices = try queue.notices(after: 0)
-        #expect(
-            notices.map(\.notice.content) == [.objects([.updated: [try ObjectURI(address)]])]
-        )
-        #expect(try Data(contentsOf: file.url) == preferences)
+        guard notices.count == 1, case .objects(let sets)? = notices.first?.notice.content else {
+            Issue.record("\(notices)")
+            return
+        }
+        #expect(sets[.updated]?.map(\.primaryKey) == [7])
+        #expect(try Data(contentsOf: pending.file.url) == preferences)
     }
 
     @Test("An empty relay file is ignored without a finding")
