@@ -42,8 +42,8 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
         public static let lacksDefinition = Code(rawValue: "lacksDefinition")
         /// The caller asked to stop.
         public static let cancelled = Code(rawValue: "cancelled")
-        /// The caller names an entity or an attribute that the model lacks.
-        public static let unknownName = Code(rawValue: "unknownName")
+        /// The caller's settings do not fit the model, for example an attribute that it lacks.
+        public static let wrongSettings = Code(rawValue: "wrongSettings")
         /// Any other error.
         public static let failed = Code(rawValue: "failed")
     }

@@ -13,7 +13,9 @@ public struct MergeSettings: Hashable, Sendable {
     public var policy: StoreMergePolicy
     /// Policies by name of entity or table; those of an entity apply to its subentities too.
     public var policies: [String: StoreMergePolicy]
-    /// The attributes by which objects of an entity are the same, by entity.
+    /// The attributes and to-one relationships by which objects of an entity are the same, by entity.
+    ///
+    /// The object at a relationship is identified first, by its own identity.
     public var identities: [String: [String]]
     public var source: Source
 

@@ -18,12 +18,7 @@ extension MergePlanner {
             let shared = try sides.shared.greatestKey(of: root)
             greatest[root] = (shared, max(shared, try sides.old.greatestKey(of: root)))
         }
-        for source in SideChanges.sorted(old.inserted.keys.map { RowKey(root: $0.root, key: 0 &- $0.key) })
-            .map({
-                RowKey(root: $0.root, key: 0 &- $0.key)
-            })
-        {
-            guard let entity = old.inserted[source] else { continue }
+        for (source, entity) in insertedInOrderOfIdentities {
             if let same = try sameObject(as: source, of: entity) {
                 joined.insert(same)
                 plan.remapping.map(source, of: entity, to: same.key, .sameObject)
@@ -49,13 +44,38 @@ extension MergePlanner {
         plan.greatestKeys = greatest.mapValues(\.next)
     }
 
-    /// The groups of attributes that identify objects of an entity.
+    /// The old side's insertions, in the order of their keys; objects come after those that identify them.
+    private var insertedInOrderOfIdentities: [(source: RowKey, entity: String)] {
+        let rows = SideChanges.sorted(old.inserted.keys.map { RowKey(root: $0.root, key: 0 &- $0.key) })
+            .map { RowKey(root: $0.root, key: 0 &- $0.key) }
+            .compactMap { row in old.inserted[row].map { (source: row, entity: $0) } }
+        let depths = Dictionary(uniqueKeysWithValues: Set(rows.map(\.entity)).map { ($0, identityDepth(of: $0) ?? 0) })
+        guard depths.values.contains(where: { $0 > 0 }) else { return rows }
+        return Dictionary(grouping: rows) { depths[$0.entity] ?? 0 }.sorted { $0.key < $1.key }.flatMap(\.value)
+    }
+
+    /// The groups of properties that identify objects of an entity: attributes, and to-one relationships where a setting
+    /// names them.
     func identities(of entity: String) -> [[String]] {
+        constraints(of: entity)
+            + sides.shared.layout.model.lineage(of: entity).compactMap { settings.identities[$0.name] }
+            .filter { !$0.isEmpty }
+    }
+
+    /// How many objects must be identified one after the other before those of an entity are; nil for a cycle.
+    func identityDepth(of entity: String, below path: Set<String> = []) -> Int? {
+        guard !path.contains(entity) else { return nil }
         let model = sides.shared.layout.model
-        let lineage = model.lineage(of: entity)
-        let attributes = Set(model.attributes(of: entity).map(\.name))
-        return lineage.flatMap { $0.uniquenessConstraints + (settings.identities[$0.name].map { [$0] } ?? []) }
-            .filter { !$0.isEmpty && attributes.isSuperset(of: $0) }
+        var depth = 0
+        for name in Set(identities(of: entity).joined()) {
+            guard let destination = model.relationships(of: entity).first(where: { $0.name == name })?.destination
+            else { continue }
+            for partner in sides.shared.layout.entities.keys where model.isEntity(partner, kindOf: destination) {
+                guard let below = identityDepth(of: partner, below: path.union([entity])) else { return nil }
+                depth = max(depth, below + 1)
+            }
+        }
+        return depth
     }
 
     /// The uniqueness constraints of an entity that consist of attributes alone.
@@ -93,10 +113,28 @@ extension MergePlanner {
         _ names: [String],
         on side: MergeSide
     ) throws -> Identification? {
-        guard let values = try side.stored(names, of: entity, row.key), values.count == names.count,
-            !values.values.contains(.null)
-        else { return nil }
+        guard var values = try side.stored(names, of: entity, row.key), !values.values.contains(.null) else {
+            return nil
+        }
+        for name in names where values[name] == nil {
+            guard let partner = try partner(name, of: row, entity, on: side) else { return nil }
+            values[name] = .integer(partner)
+        }
         return Identification(entity: entity, values: values)
+    }
+
+    /// The key in the shared store of the object at a to-one relationship; nil without one, or before it is known.
+    private func partner(_ name: String, of row: RowKey, _ entity: String, on side: MergeSide) throws -> Int64? {
+        let model = side.layout.model
+        for relation in side.relations {
+            for end in LinkRelation.Position.allCases
+            where relation[end].name == name && model.isEntity(entity, kindOf: relation[end].entity) {
+                guard let key = try side.partners(relation, at: end, of: row.key).first else { return nil }
+                let found = plan.remapping.row(RowKey(root: relation[end.other].root, key: key)).key
+                return found > 0 ? found : nil
+            }
+        }
+        return nil
     }
 
     private func sameObject(as source: RowKey, of entity: String) throws -> RowKey? {

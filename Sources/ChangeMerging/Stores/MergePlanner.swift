@@ -168,18 +168,27 @@ struct MergePlanner {
                 if sides.shared.schema.table(named: name) != nil { continue }
                 let hint = NearName.hint(name, among: sides.shared.layout.entities.keys.sorted(), list: "it has")
                 throw StoreError(
-                    .unknownName,
+                    .wrongSettings,
                     path: sides.shared.connection.location.path,
                     "the store has no entity \(name), which the merge settings name; \(hint)"
                 )
             }
-            let attributes = Set(model.attributes(of: name).filter { !$0.isTransient }.map(\.name))
-            guard let unknown = settings.identities[name]?.first(where: { !attributes.contains($0) }) else { continue }
+            guard let properties = settings.identities[name] else { continue }
+            let known = Set(model.attributes(of: name).filter { !$0.isTransient }.map(\.name))
+                .union(model.relationships(of: name).filter { !$0.isToMany }.map(\.name))
+            if let unknown = properties.first(where: { !known.contains($0) }) {
+                throw StoreError(
+                    .wrongSettings,
+                    path: sides.shared.connection.location.path,
+                    "\(name) has no attribute or to-one relationship \(unknown) to identify its objects; "
+                        + NearName.hint(unknown, among: known.sorted(), list: "it has")
+                )
+            }
+            guard identityDepth(of: name) == nil else { continue }
             throw StoreError(
-                .unknownName,
+                .wrongSettings,
                 path: sides.shared.connection.location.path,
-                "\(name) has no attribute \(unknown) to identify its objects; it has "
-                    + attributes.sorted().joined(separator: ", ")
+                "the identity of \(name) depends on itself through its relationships"
             )
         }
     }

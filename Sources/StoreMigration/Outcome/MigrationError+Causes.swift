@@ -152,7 +152,7 @@ extension StoreError.Code {
         case .notWritable: .notWritable
         case .noSpace: .noSpace
         case .incompatible, .lacksDefinition: .incompatible
-        case .unknownName: .usage
+        case .wrongSettings: .usage
         case .fenced: .needsDecision
         case .changedMeanwhile, .replaced: .busy
         case .cancelled: .cancelled
@@ -170,7 +170,7 @@ extension StoreError.Code {
         case .changedMeanwhile: UnreadableStore.Reason.changing.advice
         case .tooManyOpenFiles: Errno.tooManyOpenFiles.advice
         case .incompatible: "Nothing was changed. Name a store, model or entity that fits."
-        case .unknownName: "Nothing was changed. Name entities and attributes of the store."
+        case .wrongSettings: "Nothing was changed. Name entities and attributes of the store."
         case .lacksDefinition: "The store is sound. Make the change with one of its programs."
         default: nil
         }

@@ -19,7 +19,7 @@ struct MergeArguments: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Match objects of an entity by these attributes; may be given several times.",
+            "Match objects of an entity by these attributes and to-one relationships; may be given several times.",
             valueName: "entity=attribute[,…]"
         ),
         transform: Self.identity

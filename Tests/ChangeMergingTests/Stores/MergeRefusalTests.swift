@@ -203,12 +203,12 @@ struct MergeRefusalTests {
         "Settings that name an unknown entity or attribute are an error",
         arguments: [
             MergeSettings(policies: ["Habbit": .overwrite]), MergeSettings(identities: ["Habit": ["cood"]]),
-            MergeSettings(identities: ["Hobby": ["code"]]),
+            MergeSettings(identities: ["Hobby": ["code"]]), MergeSettings(identities: ["Category": ["habits"]]),
         ]
     )
     func settings(_ settings: MergeSettings) throws {
         let triple = try StoreMergeTests.triple()
         try Self.edit(triple.store("old"))
-        #expect { _ = try triple.plan(settings) } throws: { ($0 as? StoreError)?.code == .unknownName }
+        #expect { _ = try triple.plan(settings) } throws: { ($0 as? StoreError)?.code == .wrongSettings }
     }
 }

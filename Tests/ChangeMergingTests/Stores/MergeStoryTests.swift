@@ -71,6 +71,30 @@ struct MergeStoryTests {
         }
     }
 
+    @Test("Objects that a relationship and an attribute identify are one object only if the objects at it are one")
+    func identityThroughRelationship() throws {
+        let triple = try StoreMergeTests.triple()
+        for name in ["old", "shared"] {
+            let store = try triple.store(name)
+            // Other keys on both sides: the category is the same by its title.
+            if name == "old" { try store.insert("Category", ["title": .text("filler")]) }
+            let sport = try store.insert("Category", ["title": .text("sport")])
+            for (category, word) in [(sport, "in"), (StoreMergeTests.category, "out")] {
+                // The old side's second habit has a name of its own.
+                let title = word == "out" && name == "old" ? "swim" : "run"
+                let habit = try store.insert("Habit", ["code": .text(name + word), "name": .text(title)])
+                try store.save { try $0.connect(category, "habits", to: habit) }
+            }
+        }
+        let identities = ["Category": ["title"], "Habit": ["category", "name"]]
+        let merged = try triple.merge(MergeSettings(identities: identities))
+        #expect(merged.plan.remapping.joinedCount == 2)
+        let shared = try triple.store("shared")
+        let names = try shared.objects().filter { $0.entity == "Habit" }
+            .compactMap { try shared.value("name", of: $0)?.text }
+        #expect(names.count { $0 == "run" } == 2 && names.count { $0 == "swim" } == 1)
+    }
+
     @Test("An object that one side deleted and recreated with the same values is matched by its values")
     func insertionAfterDeletion() throws {
         let triple = try StoreMergeTests.triple()
