@@ -17,6 +17,27 @@ struct HelpTests {
         #expect(try await Tool.run(["help"] + words).output == run.output)
     }
 
+    @Test("The usage of every verb is one line of at most 90 characters, and lists its arguments", arguments: verbs)
+    func usage(_ words: [String]) async throws {
+        let lines = try await Tool.run(words + ["--help"]).lines
+        let index = try #require(lines.firstIndex { $0.hasPrefix("USAGE: ") })
+        #expect(lines[index].count <= 90 && !lines[index + 1].hasPrefix(" "), "\(lines[index...].prefix(2))")
+        let names = lines.compactMap { $0.firstMatch(of: /^  (<[a-z-]+>)/)?.1 }
+        for name in names { #expect(lines[index].contains(name)) }
+    }
+
+    @Test("The help of a group of verbs lists the verbs, and leaves the exit statuses to theirs")
+    func groups() async throws {
+        let groups = Set(Self.verbs.filter { $0.count > 1 && !Self.verbs.contains([$0[0]]) }.map { $0[0] })
+        #expect(groups.contains("container"))
+        for group in groups {
+            let run = try await Tool.run([group, "--help"])
+            #expect(run.status == 0 && run.output.contains("SUBCOMMANDS:"))
+            #expect(!run.output.contains("EXIT STATUS"))
+        }
+        #expect(try await Tool.run(["--help"]).output.contains("EXIT STATUS"))
+    }
+
     @Test("--version prints the versions of the tool, SQLite and Swift")
     func version() async throws {
         let run = try await Tool.run(["--version"])

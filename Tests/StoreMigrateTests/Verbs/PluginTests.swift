@@ -59,6 +59,10 @@ struct PluginTests {
         let path = ["--plugin-path", scratch.path("plugins")]
         let show = try await Tool.runProcess(["strategies", "show", "ExcludedFromBackup"] + path)
         #expect(show.output.contains("Keeps the store out of backups of the device."), "\(show.errors)")
+        try scratch.file("plugins/store-migrate-strategy-NotExecutable", Array("#!/bin/sh\n".utf8))
+        let list = try await Tool.runProcess(["strategies", "list"] + path)
+        #expect(list.lines.last?.hasPrefix("  ExcludedFromBackup ") == true, "\(list.errors)")
+        #expect(list.errors.contains("NotExecutable") && list.errors.contains("[pluginNotListed]"))
         let asked = try await Tool.runProcess(
             ["strategies", "run", "ExcludedFromBackup", "--request", try printedRequest()] + path
         )

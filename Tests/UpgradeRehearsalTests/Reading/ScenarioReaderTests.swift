@@ -87,6 +87,7 @@ struct ScenarioReaderTests {
             ("[{share: [old], fails: {call: fsync, nth: 0, with: EIO}}]", "a number such as 2"),
             ("[{share: [old], ends: {}}]", "how the run must end is missing"),
             ("[{share: [old], ends: {outcome: shred}}]", "'shred' is not known here"),
+            ("[{share: [old], ends: {outcome: mergd}}]", "'mergd' is not known here; did you mean 'merged'?"),
             ("[{start: {process: old, opens: old}}]", "'old' is the name of a store"),
             ("[{start: {process: a, opens: old, after: 2}}]", "'after' goes with 'repeats'"),
             ("[{start: {process: a, opens: old, holds: reader, repeats: SELECT 1}}]", "a process holds something"),
