@@ -5,7 +5,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := test
 .PHONY: demo test verify reference reference-check reference-page compare corpus proofs proofs-in-brief walks walk-mistakes report-test lint format bench soak block-recorder fuzz sanitize coverage dist install fleet \
-  documentation api-check newcomer install-deps
+  documentation api-check newcomer static-libraries install-deps
 
 # What the build, the demonstration and the tests need: a command or a file, and the Debian package that contains it.
 NEEDS := \
@@ -15,6 +15,9 @@ NEEDS := \
   /usr/include/nettle/sha2.h=nettle-dev \
   /usr/include/yaml.h=libyaml-dev \
   /usr/include/unicode/uregex.h=libicu-dev \
+  /usr/include/bzlib.h=libbz2-dev \
+  /usr/include/lzma.h=liblzma-dev \
+  /usr/include/zstd.h=libzstd-dev \
   /usr/include/stdlib.h=libc6-dev \
   /usr/include/c++=g++ \
   sqlite3=sqlite3 \
@@ -27,6 +30,12 @@ NEEDS := \
   strace=strace
 
 SWIFT_FLAGS := --explicit-target-dependency-import-check error
+# The release links small libraries statically, without the parts that it does not use; a program with fewer shared
+# libraries starts faster. The linker takes these archives from a folder of their own, and does not need the order of GNU ld.
+STATIC_LIBRARIES := archive bz2 lzma nettle yaml z
+STATIC_FOLDER := $(CURDIR)/.build/static
+RELEASE := -c release --static-swift-stdlib -Xswiftc -use-ld=lld -Xswiftc -L$(STATIC_FOLDER) \
+  -Xlinker --as-needed -Xlinker -lbz2 -Xlinker -llzma -Xlinker -lzstd
 # Unlimited parallel tests would exceed the usual limit of open files.
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH ?= 16
 SOURCES := Package.swift Sources Plugins Fixtures Tests
@@ -37,11 +46,11 @@ STORE_MIGRATE_SEED := $(shell hash=$$(git rev-parse --verify --quiet HEAD) && pr
 endif
 export STORE_MIGRATE_SEED
 
-demo: install-deps
+demo: static-libraries
 	for product in store-migrate HabitApp HabitWidget; do \
-	  swift build -c release --static-swift-stdlib --product "$$product"; \
+	  swift build $(RELEASE) --product "$$product"; \
 	done
-	Fixtures/HabitCalendar/demo "$$(swift build -c release --static-swift-stdlib --show-bin-path)"
+	Fixtures/HabitCalendar/demo "$$(swift build $(RELEASE) --show-bin-path)"
 
 # For work on a change: the format check, and all suites except those of the tier `verify`.
 test: install-deps
@@ -95,17 +104,17 @@ lint:
 format:
 	swift format --in-place --parallel --recursive $(SOURCES)
 
-bench: install-deps
+bench: static-libraries
 	@command -v sqldiff >/dev/null || $(MAKE) --no-print-directory install-deps NEEDS="sqldiff=sqlite3-tools"
-	swift build -c release --static-swift-stdlib --product store-migrate
-	STORE_MIGRATE_TOOL="$$(swift build -c release --static-swift-stdlib --show-bin-path)/store-migrate" \
+	swift build $(RELEASE) --product store-migrate
+	STORE_MIGRATE_TOOL="$$(swift build $(RELEASE) --show-bin-path)/store-migrate" \
 	  swift package --package-path Tests/Benchmarks --allow-writing-to-package-directory benchmark
 
 # Every fault harness with its pass criterion, on the release build, with one page of figures; then each fuzzer for 30 s.
-proofs: install-deps
+proofs: static-libraries
 	swift build --build-tests $(SWIFT_FLAGS)
-	swift build -c release --static-swift-stdlib --product store-migrate
-	STORE_MIGRATE_TOOL="$$(swift build -c release --static-swift-stdlib --show-bin-path)/store-migrate" \
+	swift build $(RELEASE) --product store-migrate
+	STORE_MIGRATE_TOOL="$$(swift build $(RELEASE) --show-bin-path)/store-migrate" \
 	  "$$(swift build --show-bin-path)/proofs"
 	$(MAKE) --no-print-directory fuzz
 
@@ -138,11 +147,11 @@ HOURS ?= 4
 soak: export STORE_MIGRATE_TIER := verify
 # Each command in a program of its own, as users start it, not forked from a server.
 soak: export STORE_MIGRATE_STARTS := exec
-soak: install-deps block-recorder
+soak: static-libraries block-recorder
 	swift build --build-tests $(SWIFT_FLAGS)
 	STORE_MIGRATE_SOAK=1 STORE_MERGE_ARCHIPELAGOS=25000 swift test --skip-build
-	swift build -c release --static-swift-stdlib --product store-migrate
-	STORE_MIGRATE_TOOL="$$(swift build -c release --static-swift-stdlib --show-bin-path)/store-migrate" \
+	swift build $(RELEASE) --product store-migrate
+	STORE_MIGRATE_TOOL="$$(swift build $(RELEASE) --show-bin-path)/store-migrate" \
 	  "$$(swift build --show-bin-path)/proofs" --soak --hours $(HOURS)
 	$(MAKE) --no-print-directory fuzz SECONDS=600
 
@@ -190,12 +199,12 @@ coverage: install-deps
 also-needs = @$(MAKE) --no-print-directory install-deps NEEDS="$(1)"
 
 # The distribution: a tar archive, a Debian package, their SHA-256, and the tree that `install` copies.
-dist: install-deps
+dist: static-libraries
 	$(call also-needs,strip=binutils dpkg-shlibdeps=dpkg-dev)
 	for product in store-migrate generate-manual; do \
-	  swift build -c release --static-swift-stdlib --product "$$product"; \
+	  swift build $(RELEASE) --product "$$product"; \
 	done
-	Fixtures/Deployment/dist "$$(swift build -c release --static-swift-stdlib --show-bin-path)" .build/dist
+	Fixtures/Deployment/dist "$$(swift build $(RELEASE) --show-bin-path)" .build/dist
 
 PREFIX ?= /usr/local
 install:
@@ -205,10 +214,10 @@ install:
 
 # Shares STORES small stores with two workers, kills the workers during the run, and runs them again.
 STORES ?= 1000
-fleet: install-deps
+fleet: static-libraries
 	$(call also-needs,parallel=parallel ps=procps)
-	swift build -c release --static-swift-stdlib --product store-migrate
-	Tests/Fleet/fleet "$$(swift build -c release --static-swift-stdlib --show-bin-path)/store-migrate" $(STORES) 2
+	swift build $(RELEASE) --product store-migrate
+	Tests/Fleet/fleet "$$(swift build $(RELEASE) --show-bin-path)/store-migrate" $(STORES) 2
 
 # The documentation of every public product; warnings are errors.
 DOCUMENTED := StoreMigration StoreVerification StoreBackup ManagedObjects ChangeRelay ChangeMerging StoreFormat \
@@ -233,6 +242,12 @@ newcomer:
 	Tests/Newcomer/newcomer .build/newcomer "$(NEWCOMER)"
 
 # Uses the network only when something is missing.
+static-libraries: install-deps
+	@mkdir -p $(STATIC_FOLDER)
+	@for name in $(STATIC_LIBRARIES); do \
+	  ln -sf "$$(cc -print-file-name="lib$$name.a")" $(STATIC_FOLDER)/; \
+	done
+
 install-deps:
 	@missing=(); \
 	for need in $(NEEDS); do \

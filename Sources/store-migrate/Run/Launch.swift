@@ -27,6 +27,11 @@ enum Launch {
     /// Runs the command that the words name.
     static func status(of words: [String]) -> Int32 {
         let start = ContinuousClock.now
+        // Without the parser, whose tables of all verbs would take most of the time of this call.
+        guard words != ["--version"] else {
+            Surroundings.current.output.write(Versions.text + "\n")
+            return 0
+        }
         do {
             var command = try StoreMigrate.parseAsRoot(ConfiguredWords(words).words)
             guard let verb = command as? any Verb else {
