@@ -58,7 +58,7 @@ struct PlainExecution {
         }
         for (number, values) in plan.removed[index].sorted(by: { $0.key < $1.key }) {
             let row = SQLName.quoted(table.rowID ?? "rowid")
-            try note(table, before: values.map { RecordedValue($0) }, after: nil)
+            try note(table, before: keep(values), after: nil)
             try run("DELETE FROM \(table.quotedName) WHERE \(row) = ?", [.integer(number)], table)
         }
     }
@@ -125,7 +125,8 @@ struct PlainExecution {
     /// The columns that are recorded of an update in place; nil if the update may exchange unique values.
     private func columnsToNote(_ columns: [Int], _ table: PlainTable) -> [Int]? {
         let fixed = Set(table.key + table.uniques.flatMap(\.columns))
-        return holdsLargeValues(table) && fixed.isDisjoint(with: columns) ? table.key + columns : nil
+        let isInPlace = !table.isVirtual && holdsLargeValues(table) && fixed.isDisjoint(with: columns)
+        return isInPlace ? table.key + columns : nil
     }
 
     /// Rows that exchange unique values are deleted together, then inserted with their new values.
@@ -212,8 +213,7 @@ struct PlainExecution {
 
     /// Planning read every row that is written, and so every large value of it.
     private func holdsLargeValues(_ table: PlainTable) -> Bool {
-        guard let name = table.referencedTable else { return false }
-        return old.referencesLargeValues(of: name) || shared.referencesLargeValues(of: name)
+        [old, shared].contains { $0.referencesLargeValues(of: table.source) }
     }
 
     /// Copies columns of a row, or all of them, before they are overwritten; nil if nothing is recorded.

@@ -66,8 +66,8 @@ extension PlainPlanner {
         since base: StoreConnection
     ) throws -> PlainKey? {
         let table = layout.tables[index]
-        return try base.referencing(table.referencedTable) { byReference in
-            let cursor = try base.cursor(table.scanFromTheEnd(byReference: byReference))
+        return try base.referencing(table.source) { byReference in
+            let cursor = try base.cursor(table.scanFromTheEnd(references: byReference ? base : nil))
             while try cursor.next() {
                 try monitor.checkCancellation()
                 let values = cursor.withRow { table.values(of: $0, in: base) }

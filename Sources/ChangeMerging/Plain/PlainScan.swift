@@ -10,10 +10,17 @@ struct PlainScan {
 
     /// `moved` lists the columns that refer to rows with other keys in the shared store, and these rows' keys.
     func changes(of table: PlainTable, moved: [(column: Int, keys: Set<SQLValue>)] = []) throws -> PlainChanges {
-        guard !table.isBag else { return try rows(of: table, moved) }
-        return try StoreConnection.referencing([base, old].compactMap { $0 }, table.referencedTable) { byReference in
-            let scan = table.scan(byReference: byReference)
-            return try keyed(table, base?.cursor(scan), old.cursor(scan))
+        func cursor(_ connection: StoreConnection, _ byReference: Bool) throws -> StoreCursor {
+            try connection.cursor(table.scan(references: byReference ? connection : nil))
+        }
+        guard !table.isBag else {
+            return try StoreConnection.referencing([base, old, shared].compactMap { $0 }, table.source) { byReference in
+                let cursors = try [base, old, shared].map { try $0.map { try cursor($0, byReference) } }
+                return try rows(of: table, cursors, moved)
+            }
+        }
+        return try StoreConnection.referencing([base, old].compactMap { $0 }, table.source) { byReference in
+            try keyed(table, base.map { try cursor($0, byReference) }, cursor(old, byReference))
         }
     }
 
@@ -55,10 +62,10 @@ struct PlainScan {
     /// Rows that refer to moved rows have no equals in the shared store, and are counted instead.
     private func rows(
         of table: PlainTable,
+        _ cursors: [StoreCursor?],
         _ moved: [(column: Int, keys: Set<SQLValue>)]
     ) throws -> PlainChanges {
         var result = PlainChanges()
-        let cursors = [try base?.cursor(table.scan()), try old.cursor(table.scan()), try shared.cursor(table.scan())]
         var counts: [[SQLValue]: Int] = [:]
         func advance(_ index: Int) throws -> Bool {
             guard let cursor = cursors[index] else { return false }
@@ -66,7 +73,8 @@ struct PlainScan {
                 try monitor.checkCancellation()
                 guard index < 2, !moved.isEmpty else { return true }
                 let values = cursor.withRow { row in
-                    moved.contains { $0.keys.contains(row.value($0.column)) } ? table.values(of: row, in: old) : nil
+                    let isMoved = moved.contains { $0.keys.contains(row.value($0.column)) }
+                    return isMoved ? table.values(of: row, in: index == 0 ? base ?? old : old) : nil
                 }
                 guard let values else { return true }
                 counts[values, default: 0] += index == 0 ? -1 : 1

@@ -50,40 +50,44 @@ struct PlainTable: Sendable {
     var isBag: Bool { key.isEmpty }
     var quotedName: String { SQLName.quoted(name) }
     private var quotedSource: String { SQLName.quoted(source) }
-    /// The table whose large values are read by reference; nil if all values of a row identify it.
-    var referencedTable: String? { isBag || isVirtual ? nil : source }
+    /// The column name of the row number, which a query selects last; nil if the key identifies rows.
+    private var number: String? { rowID ?? (isBag ? "rowid" : nil) }
 
-    /// The columns, large values by reference and the row's number last where `byReference`.
-    private func sourceList(_ byReference: Bool) -> String {
-        guard byReference, let rowID else { return sourceColumns.map(SQLName.quoted).joined(separator: ", ") }
+    /// The columns, large values by reference unless `connection` is nil, then the row's number.
+    private func sourceList(references connection: StoreConnection?) -> String {
         let columns = sourceColumns.enumerated()
             .map { place, name in
-                key.contains(place)
-                    ? SQLName.quoted(name) : StoreConnection.reference(to: name, of: source, rowID: rowID)
+                guard let connection, !key.contains(place) else { return SQLName.quoted(name) }
+                return connection.reference(to: name, of: source, rowID: number)
             }
-        return (columns + [SQLName.quoted(rowID)]).joined(separator: ", ")
+        return (columns + (number.map { [SQLName.quoted($0)] } ?? [])).joined(separator: ", ")
     }
 
     // MARK: Reading
 
     /// All rows in the order of their keys, or of all their values and then the row number.
-    func scan(byReference: Bool = false) -> String {
+    ///
+    /// Large values are references unless `connection` is nil.
+    func scan(references connection: StoreConnection?) -> String {
         let rest = condition.map { " WHERE \($0)" } ?? ""
+        let query = "SELECT \(sourceList(references: connection)) FROM \(quotedSource)\(rest) ORDER BY "
         guard !isBag else {
-            let row = SQLName.quoted(rowID ?? "rowid")
-            let order = sourceColumns.map(SQLName.quoted).map { "\($0) COLLATE BINARY, typeof(\($0)) = 'real'" }
-            return "SELECT \(sourceList(false)), \(row) FROM \(quotedSource)\(rest) ORDER BY "
-                + (order + [row]).joined(separator: ", ")
+            // Columns are ordered by their places in the result, so that each reference is computed once.
+            let order = sourceColumns.enumerated()
+                .map { "\($0.offset + 1) COLLATE BINARY, typeof(\(SQLName.quoted($0.element))) = 'real'" }
+            return query + (order + ["\(columns.count + 1)"]).joined(separator: ", ")
         }
         let order = zip(key, isKeyBinary)
             .map { column, isBinary in
                 SQLName.quoted(sourceColumns[column]) + (isBinary ? "" : " COLLATE BINARY")
             }
-        return "SELECT \(sourceList(byReference)) FROM \(quotedSource)\(rest) ORDER BY " + order.joined(separator: ", ")
+        return query + order.joined(separator: ", ")
     }
 
     /// All rows of a table with a movable key, the greatest key first.
-    func scanFromTheEnd(byReference: Bool) -> String { scan(byReference: byReference) + " DESC" }
+    func scanFromTheEnd(references connection: StoreConnection?) -> String {
+        scan(references: connection) + " DESC"
+    }
 
     /// The condition that selects one row by its key, with one argument for each column of the key.
     func condition(inSource: Bool) -> String {
@@ -102,10 +106,11 @@ struct PlainTable: Sendable {
     /// Large values are references unless `isWhole`.
     func row(_ key: PlainKey, in connection: StoreConnection, isWhole: Bool = false) throws -> [SQLValue]? {
         guard !isBag, key.values.count == self.key.count else { return nil }
-        return try connection.referencing(isWhole ? nil : referencedTable) { byReference in
+        return try connection.referencing(isWhole ? nil : source) { byReference in
             var found: [SQLValue]?
+            let list = sourceList(references: byReference ? connection : nil)
             try connection.forEachRow(
-                "SELECT \(sourceList(byReference)) FROM \(quotedSource) WHERE \(condition(inSource: true))",
+                "SELECT \(list) FROM \(quotedSource) WHERE \(condition(inSource: true))",
                 key.values,
                 keepingStatement: true
             ) { row in found = values(of: row, in: connection) }
@@ -181,11 +186,20 @@ struct PlainTable: Sendable {
 
     /// The values of a row that was selected with all columns.
     func values(of row: borrowing StoreRow, in connection: StoreConnection) -> [SQLValue] {
-        guard row.columnCount > columns.count, !isBag else { return columns.indices.map { row.value($0) } }
-        let number = row.integer(columns.count)
-        return columns.indices.map { place in
-            connection.value(of: row, place, from: source, sourceColumns[place], rowNumber: number)
+        columns.indices.map { connection.value(of: row, $0, at: cell($0, of: row)) }
+    }
+
+    private func cell(_ place: Int, of row: borrowing StoreRow) -> LargeValue.Place {
+        let column = sourceColumns[place]
+        if let number {
+            return .cell(table: source, column: column, key: [number], [.integer(row.integer(columns.count))])
         }
+        return .cell(
+            table: source,
+            column: column,
+            key: key.map { sourceColumns[$0] },
+            key.map { row.value($0) }
+        )
     }
 
     func key(of values: [SQLValue]) -> PlainKey { PlainKey(key.map { values[$0] }) }

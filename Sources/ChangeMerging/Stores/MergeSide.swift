@@ -110,7 +110,7 @@ package final class MergeSide {
         return try connection.referencing(table) { byReference in
             let columns = attributes.map { attribute in
                 byReference && !attribute.description.allowsExternalBinaryDataStorage
-                    ? StoreConnection.reference(to: attribute.column, of: table, rowID: "Z_PK")
+                    ? connection.reference(to: attribute.column, of: table, rowID: "Z_PK")
                     : SQLName.quoted(attribute.column)
             }
             var result: [String: SQLValue]?
@@ -124,9 +124,7 @@ package final class MergeSide {
                     values[attribute.description.name] = connection.value(
                         of: row,
                         index + 1,
-                        from: table,
-                        attribute.column,
-                        rowNumber: own.key
+                        at: .cell(table: table, column: attribute.column, key: ["Z_PK"], [.integer(own.key)])
                     )
                 }
                 result = values

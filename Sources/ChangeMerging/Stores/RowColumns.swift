@@ -27,6 +27,8 @@ struct RowColumns {
     let meanings: [String: [(column: Int, meaning: Meaning)]]
     private let baseColumns: [Column]
     private let sideColumns: [Column]
+    private let base: StoreConnection
+    private let side: StoreConnection
     private let baseTable: String
     let sideTable: String
 
@@ -34,6 +36,8 @@ struct RowColumns {
     init?(_ root: String, base: MergeSide, side: MergeSide) {
         guard let baseTable = base.table(of: root), let sideTable = side.table(of: root) else { return nil }
         self.root = root
+        self.base = base.connection
+        self.side = side.connection
         self.baseTable = baseTable
         self.sideTable = sideTable
         var positions: [String: Int] = [:]
@@ -81,11 +85,11 @@ struct RowColumns {
     }
 
     /// All rows in the order of their keys.
-    func baseScan(_ byReference: Bool) -> String { Self.query(baseTable, baseColumns, byReference) + " ORDER BY Z_PK" }
-    func sideScan(_ byReference: Bool) -> String { Self.query(sideTable, sideColumns, byReference) + " ORDER BY Z_PK" }
+    func baseScan(_ byReference: Bool) -> String { baseQuery(byReference) + " ORDER BY Z_PK" }
+    func sideScan(_ byReference: Bool) -> String { sideQuery(byReference) + " ORDER BY Z_PK" }
     /// The row of one key.
-    func baseRow(_ byReference: Bool) -> String { Self.query(baseTable, baseColumns, byReference) + " WHERE Z_PK = ?" }
-    func sideRow(_ byReference: Bool) -> String { Self.query(sideTable, sideColumns, byReference) + " WHERE Z_PK = ?" }
+    func baseRow(_ byReference: Bool) -> String { baseQuery(byReference) + " WHERE Z_PK = ?" }
+    func sideRow(_ byReference: Bool) -> String { sideQuery(byReference) + " WHERE Z_PK = ?" }
 
     func baseEntity(_ row: borrowing StoreRow, _ base: MergeSide) -> String? {
         base.layout.entity(ofRowNumbered: row.integer(1), inTable: baseTable)?.name
@@ -95,11 +99,24 @@ struct RowColumns {
         side.layout.entity(ofRowNumbered: row.integer(1), inTable: sideTable)?.name
     }
 
-    private static func query(_ table: String, _ columns: [Column], _ byReference: Bool) -> String {
+    private func baseQuery(_ byReference: Bool) -> String {
+        Self.query(baseTable, baseColumns, byReference, in: base)
+    }
+
+    private func sideQuery(_ byReference: Bool) -> String {
+        Self.query(sideTable, sideColumns, byReference, in: side)
+    }
+
+    private static func query(
+        _ table: String,
+        _ columns: [Column],
+        _ byReference: Bool,
+        in connection: StoreConnection
+    ) -> String {
         let list = columns.map { column in
             guard let name = column.name else { return "NULL" }
             guard byReference, column.byReference else { return SQLName.quoted(name) }
-            return StoreConnection.reference(to: name, of: table, rowID: "Z_PK")
+            return connection.reference(to: name, of: table, rowID: "Z_PK")
         }
         return "SELECT " + (["Z_PK", "Z_ENT", "Z_OPT"] + list).joined(separator: ", ") + " FROM "
             + SQLName.quoted(table)

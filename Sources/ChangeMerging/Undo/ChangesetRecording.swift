@@ -11,7 +11,7 @@ package final class ChangesetRecording: MergeRecording {
     private let writer: RecordingWriter
     private let externalData: Directory?
     /// The external files that existed before the merge.
-    private let files: Set<String>
+    private let files: NameList
     private var header: RecordingHeader
     private let definitions: StoreDefinitions
     private var session: OpaquePointer?
@@ -47,7 +47,7 @@ package final class ChangesetRecording: MergeRecording {
     ) throws {
         self.connection = connection
         self.externalData = externalData
-        files = Set(try externalData?.entries() ?? [])
+        files = try externalData?.names() ?? NameList()
         writer = RecordingWriter(write, atEnd: atEnd)
         definitions = try StoreDefinitions(reading: connection)
         let schema = try StoreSchema(reading: connection)

@@ -153,10 +153,13 @@ extension MergeUndo {
     private func remove(_ row: UnkeyedRow, _ schema: StoreSchema, _ connection: StoreConnection) throws {
         guard let after = row.after?.map({ $0.sqlValue(from: reader) }) else { return }
         let table = SQLName.quoted(row.table)
-        let named = row.keyColumns.isEmpty ? row.columns : row.keyColumns
-        let conditions = named.enumerated().map { "\(SQLName.quoted($0.element)) IS ?\($0.offset + 1)" }
-        let condition = conditions.joined(separator: " AND ")
-        let key = named.compactMap { name in row.columns.firstIndex(of: name).map { after[$0] } }
+        // The columns that select the row; large values are compared afterwards.
+        let named = row.columns.indices.filter { place in
+            row.keyColumns.isEmpty ? !after[place].isLarge : row.keyColumns.contains(row.columns[place])
+        }
+        let conditions = named.enumerated().map { "\(SQLName.quoted(row.columns[$0.element])) IS ?\($0.offset + 1)" }
+        let condition = (["1"] + conditions).joined(separator: " AND ")
+        let key = named.map { after[$0] }
         guard let found = try find(row, after, where: condition, key, schema, connection) else {
             throw StoreError(
                 .changedMeanwhile,
@@ -186,11 +189,11 @@ extension MergeUndo {
         _ connection: StoreConnection
     ) throws -> Int64? {
         let own = schema.table(named: row.table)
-        return try connection.referencing(row.keyColumns.isEmpty ? nil : row.table) { byReference in
+        return try connection.referencing(row.table) { byReference in
             let number = own?.rowIDName.map(SQLName.quoted) ?? "0"
             let list = row.columns.map { name in
                 byReference && !row.keyColumns.contains(name)
-                    ? StoreConnection.reference(to: name, of: row.table, rowID: own?.rowIDName ?? "rowid")
+                    ? connection.reference(to: name, of: row.table, rowID: own?.rowIDName)
                     : SQLName.quoted(name)
             }
             var found: Int64?
@@ -200,8 +203,8 @@ extension MergeUndo {
                 let rowNumber = line.integer(0)
                 // Equal is not the same: 1 is equal to 1.0.
                 let isSame = after.indices.allSatisfy {
-                    connection.value(of: line, $0 + 1, from: row.table, row.columns[$0], rowNumber: rowNumber)
-                        == after[$0]
+                    let place = LargeValue.Place.cell(table: row.table, column: row.columns[$0], key: [], [])
+                    return connection.value(of: line, $0 + 1, at: place) == after[$0]
                 }
                 if found == nil, isSame { found = rowNumber }
             }

@@ -27,7 +27,7 @@ struct ReferencedRows {
             table.primaryKey.map(\.name) == ["Z_PK"]
                 && ["Z_ENT", "Z_OPT"].allSatisfy { table.column(named: $0) != nil }
                 && connection.referencesLargeValues(of: table.name)
-                && !table.columns.contains { $0.notNull && $0.primaryKeyPosition == 0 }
+                && !table.columns.contains { $0.isGenerated || $0.notNull && $0.primaryKeyPosition == 0 }
         }
         tables = hasTriggers ? [:] : Dictionary(uniqueKeysWithValues: own.map { ($0.name, $0) })
     }
@@ -112,13 +112,19 @@ struct ReferencedRows {
         return try connection.referencing(table.name) { byReference in
             let list = names.map { name in
                 byReference && name != "Z_PK"
-                    ? StoreConnection.reference(to: name, of: table.name, rowID: "Z_PK") : SQLName.quoted(name)
+                    ? connection.reference(to: name, of: table.name, rowID: "Z_PK") : SQLName.quoted(name)
             }
             var values: [SQLValue] = []
             let query = "SELECT \(list.joined(separator: ", ")) FROM \(SQLName.quoted(table.name)) WHERE Z_PK = ?"
             try connection.forEachRow(query, [.integer(key)], keepingStatement: true) { row in
                 values = names.indices.map {
-                    connection.value(of: row, $0, from: table.name, names[$0], rowNumber: key)
+                    let place = LargeValue.Place.cell(
+                        table: table.name,
+                        column: names[$0],
+                        key: ["Z_PK"],
+                        [.integer(key)]
+                    )
+                    return connection.value(of: row, $0, at: place)
                 }
             }
             return values

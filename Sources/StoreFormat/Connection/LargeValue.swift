@@ -7,7 +7,8 @@ package struct LargeValue: Sendable {
 
     /// Where a ``LargeValueSource`` finds the bytes.
     package enum Place: Hashable, Sendable {
-        case cell(table: String, column: String, row: Int64)
+        /// A column of the row whose `key` columns have these values.
+        case cell(table: String, column: String, key: [String], [SQLValue])
         /// A file of its own, by its name in the folder of external data.
         case file(String)
         /// A part of a file that has several, by its number.

@@ -7,8 +7,8 @@ internal import Glibc
 extension StoreConnection: LargeValueSource {
     /// Runs `body`, which reads rows of one table, without holding large values.
     ///
-    /// At the first large value `body` is called again, and selects ``reference(to:of:rowID:)`` instead of columns if
-    /// SQLite's incremental I/O reads single values of the table. If `table` is nil, large values are held.
+    /// At the first large value `body` is called again, and selects ``reference(to:of:rowID:)`` instead of columns,
+    /// unless the store is in UTF-16. If `table` is nil, large values are held.
     package func referencing<R>(_ table: String?, _ body: (_ byReference: Bool) throws -> R) throws -> R {
         try Self.referencing([self], table, body)
     }
@@ -20,27 +20,29 @@ extension StoreConnection: LargeValueSource {
         _ body: (_ byReference: Bool) throws -> R
     ) throws -> R {
         guard let table else { return try body(false) }
-        if !connections.contains(where: { $0.tablesWithLargeValues[table] != nil }) {
+        if !connections.contains(where: { $0.largeValueAccess[table] != nil }) {
             do {
                 return try withValueLimit(on: connections[...]) { try body(false) }
             } catch let error as StoreError where error.code == .valueTooLarge {}
         }
         // Values of several stores are compared: all of them are references, or none is.
-        let byReference = try connections.allSatisfy { try $0.opensSingleValues(of: table) }
-        for connection in connections {
-            if byReference, !connection.tablesWithLargeValues.values.contains(true) {
+        let accesses = try connections.map { try $0.access(toLargeValuesOf: table) }
+        let byReference = !accesses.contains(.whole)
+        for (connection, access) in zip(connections, accesses) {
+            if byReference, !connection.largeValueAccess.values.contains(where: { $0 != .whole }) {
                 try LargeValueFunction.install(on: connection.openHandle(), connection.budget)
             }
-            connection.tablesWithLargeValues[table] = byReference
+            connection.largeValueAccess[table] = byReference ? access : .whole
         }
         return try body(byReference)
     }
 
-    /// True without such a table as well; false in UTF-16, whose bytes differ from those of an equal text in UTF-8.
-    private func opensSingleValues(of table: String) throws -> Bool {
-        if let known = tablesWithLargeValues[table] { return known }
-        return try value("PRAGMA encoding")?.text == "UTF-8"
-            && StoreSchema(reading: self).table(named: table)?.opensSingleValues ?? true
+    private func access(toLargeValuesOf table: String) throws -> LargeValueAccess {
+        if let known = largeValueAccess[table] { return known }
+        // In UTF-16, the bytes of a text differ from those of an equal text in UTF-8.
+        guard try value("PRAGMA encoding")?.text == "UTF-8" else { return .whole }
+        let opensCells = try StoreSchema(reading: self).table(named: table)?.opensSingleValues ?? true
+        return opensCells ? .cell : .row
     }
 
     private static func withValueLimit<R>(on connections: ArraySlice<StoreConnection>, _ body: () throws -> R) throws
@@ -53,11 +55,14 @@ extension StoreConnection: LargeValueSource {
     }
 
     /// True for a table in which ``referencing(_:_:)`` met a large value and read it by reference.
-    package func referencesLargeValues(of table: String) -> Bool { tablesWithLargeValues[table] == true }
+    package func referencesLargeValues(of table: String) -> Bool {
+        largeValueAccess[table].map { $0 != .whole } ?? false
+    }
 
-    /// What a query selects in place of a column; ``value(of:_:from:_:rowNumber:)`` reads it.
-    package static func reference(to column: String, of table: String, rowID: String) -> String {
+    /// What a query selects in place of a column; ``value(of:_:at:)`` reads it.
+    package func reference(to column: String, of table: String, rowID: String?) -> String {
         let name = SQLName.quoted(column)
+        guard let rowID, largeValueAccess[table] == .cell else { return "\(LargeValueFunction.name)(\(name))" }
         // What `typeof` and the length of a blob ask is in the row's header; the value itself is not fetched.
         return "CASE WHEN typeof(\(name)) = 'text' OR (typeof(\(name)) = 'blob' AND length(\(name)) > "
             + "\(LargeValue.greatestWhole)) THEN \(LargeValueFunction.name)(\(SQLName.literal(table)), "
@@ -68,9 +73,7 @@ extension StoreConnection: LargeValueSource {
     package func value(
         of row: borrowing StoreRow,
         _ position: Int,
-        from table: String,
-        _ column: String,
-        rowNumber: Int64
+        at place: @autoclosure () -> LargeValue.Place
     ) -> SQLValue {
         guard row.type(position) == .blob, let mark = row.withBytes(position, LargeValueFunction.Mark.init) else {
             return row.value(position)
@@ -80,7 +83,7 @@ extension StoreConnection: LargeValueSource {
                 isText: mark.isText,
                 byteCount: mark.byteCount,
                 digest: mark.digest,
-                at: .cell(table: table, column: column, row: rowNumber),
+                at: place(),
                 of: self
             )
         )
@@ -107,7 +110,10 @@ extension StoreConnection: LargeValueSource {
     }
 
     package func forEachPiece(of value: LargeValue, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
-        guard case .cell(let table, let column, let row) = value.place else { return }
+        guard case .cell(let table, let column, let key, let values) = value.place else { return }
+        guard largeValueAccess[table] == .cell, let row = values.first?.integer else {
+            return try forEachPiece(ofColumn: column, of: table, key, values, body)
+        }
         var blob: OpaquePointer?
         let code = try sqlite3_blob_open(openHandle(), "main", table, column, row, 0, &blob)
         defer { sqlite3_blob_close(blob) }
@@ -119,6 +125,41 @@ extension StoreConnection: LargeValueSource {
             throw lastError
         }
     }
+
+    /// The same where SQLite has to hold the value.
+    private func forEachPiece(
+        ofColumn column: String,
+        of table: String,
+        _ key: [String],
+        _ values: [SQLValue],
+        _ body: (UnsafeRawBufferPointer) throws -> Void
+    ) throws {
+        let conditions = key.enumerated()
+            .map { index, name in
+                let name = SQLName.quoted(name)
+                // The first comparison lets SQLite use the key's index; the second distinguishes upper and lower case.
+                return "\(name) = ?\(index + 1) AND \(name) COLLATE BINARY = ?\(index + 1)"
+            }
+        let query = "SELECT \(SQLName.quoted(column)) FROM \(SQLName.quoted(table)) WHERE "
+        try forEachRow(query + conditions.joined(separator: " AND "), values) { row in
+            try row.withBytes(0) { bytes in
+                try LargeValueFunction.forEachPiece(of: bytes) { piece in
+                    try budget.checkCancellation()
+                    try body(piece)
+                }
+            }
+        }
+    }
+}
+
+/// How a connection reads the large values of a table.
+enum LargeValueAccess {
+    /// With their rows.
+    case whole
+    /// One at a time, by statements: SQLite's incremental I/O does not support the table.
+    case row
+    /// In pieces, by SQLite's incremental I/O.
+    case cell
 }
 
 /// The sources of the large values that a connection's statements are given.
@@ -126,7 +167,9 @@ final class LargeValueLenders {
     var sources: [any LargeValueSource] = []
 }
 
-/// The function that reads a text or blob of a cell: whole where it is small, else its size and digest.
+/// The function that reads a text or blob: whole where it is small, else its size and digest.
+///
+/// Its argument is the value, or the table, column, row number and type of its cell.
 enum LargeValueFunction {
     static let name = "large_value"
 
@@ -159,22 +202,58 @@ enum LargeValueFunction {
     }
 
     static func install(on connection: OpaquePointer, _ budget: StepBudget) throws(StoreError) {
-        let code = sqlite3_create_function_v2(
-            connection,
-            name,
-            4,
-            SQLITE_UTF8 | SQLITE_DIRECTONLY,
-            Unmanaged.passUnretained(budget).toOpaque(),
-            { context, _, values in
-                guard let context, let values, let data = sqlite3_user_data(context) else { return }
-                LargeValueFunction.read(context, values, Unmanaged<StepBudget>.fromOpaque(data).takeUnretainedValue())
-            },
-            nil,
-            nil,
-            nil
-        )
-        guard code == SQLITE_OK else { throw SQLiteResult(code: code, of: connection).error(path: "") }
+        for count in [1, 4] as [Int32] {
+            let code = sqlite3_create_function_v2(
+                connection,
+                name,
+                count,
+                SQLITE_UTF8 | SQLITE_DIRECTONLY,
+                Unmanaged.passUnretained(budget).toOpaque(),
+                { context, count, values in
+                    guard let context, let values, let data = sqlite3_user_data(context) else { return }
+                    let budget = Unmanaged<StepBudget>.fromOpaque(data).takeUnretainedValue()
+                    if count == 1 {
+                        LargeValueFunction.refer(context, values[0], budget)
+                    } else {
+                        LargeValueFunction.read(context, values, budget)
+                    }
+                },
+                nil,
+                nil,
+                nil
+            )
+            guard code == SQLITE_OK else { throw SQLiteResult(code: code, of: connection).error(path: "") }
+        }
     }
+
+    /// Returns a small value itself, and of a large one its size and digest.
+    private static func refer(_ context: OpaquePointer, _ value: OpaquePointer?, _ budget: StepBudget) {
+        let type = sqlite3_value_type(value)
+        guard type == SQLITE_TEXT || type == SQLITE_BLOB, sqlite3_value_bytes(value) > LargeValue.greatestWhole else {
+            return sqlite3_result_value(context, value)
+        }
+        var hash = SHA256()
+        do {
+            try SQLValue.withBytes(of: value) { bytes in
+                try forEachPiece(of: bytes) { piece in
+                    try budget.checkCancellation()
+                    hash.update(piece)
+                }
+            }
+        } catch {
+            return sqlite3_result_error_code(context, SQLITE_INTERRUPT)
+        }
+        let byteCount = Int(sqlite3_value_bytes(value))
+        answer(context, Mark(isText: type == SQLITE_TEXT, byteCount: byteCount, digest: hash.digest))
+    }
+
+    private static func answer(_ context: OpaquePointer, _ mark: Mark) {
+        let bytes = mark.bytes
+        sqlite3_result_blob64(context, bytes, UInt64(bytes.count), copied)
+    }
+
+    /// SQLITE_TRANSIENT: SQLite copies the bytes before the call returns.
+    private static let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
 
     private static func read(
         _ context: OpaquePointer,
@@ -200,11 +279,8 @@ enum LargeValueFunction {
             let isStopped = (error as? StoreError)?.code == .cancelled
             return sqlite3_result_error_code(context, isStopped ? SQLITE_INTERRUPT : SQLITE_IOERR)
         }
-        // SQLITE_TRANSIENT: SQLite copies the bytes before the call returns.
-        let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
         if byteCount > LargeValue.greatestWhole {
-            let mark = Mark(isText: isText, byteCount: byteCount, digest: hash.digest).bytes
-            sqlite3_result_blob64(context, mark, UInt64(mark.count), copied)
+            answer(context, Mark(isText: isText, byteCount: byteCount, digest: hash.digest))
         } else if isText {
             whole.withUnsafeBytes { bytes in
                 let start = bytes.bindMemory(to: CChar.self).baseAddress
@@ -235,6 +311,15 @@ enum LargeValueFunction {
         else { return nil }
         sqlite3_set_auxdata(context, 1, UnsafeMutableRawPointer(blob)) { sqlite3_blob_close(OpaquePointer($0)) }
         return sqlite3_get_auxdata(context, 1).map { OpaquePointer($0) }
+    }
+
+    static func forEachPiece(
+        of bytes: UnsafeRawBufferPointer,
+        _ body: (UnsafeRawBufferPointer) throws -> Void
+    ) throws {
+        for start in stride(from: 0, to: bytes.count, by: LargeValue.greatestWhole) {
+            try body(UnsafeRawBufferPointer(rebasing: bytes[start...].prefix(LargeValue.greatestWhole)))
+        }
     }
 
     static func forEachPiece(

@@ -25,8 +25,8 @@ package final class StoreConnection {
     private let lockTimeout: Duration
     private let wait: BusyWait
     let budget: StepBudget
-    /// The tables in which large values were met; true for those whose values are read by reference.
-    var tablesWithLargeValues: [String: Bool] = [:]
+    /// The tables in which large values were met.
+    var largeValueAccess: [String: LargeValueAccess] = [:]
     let lenders = LargeValueLenders()
     private let database: SQLiteDatabase
     private var statements: [ExactText: SQLStatement] = [:]

@@ -26,9 +26,7 @@ enum OldStateRecorder {
     static func isUnchanged(_ reading: TokenReading, at location: StoreLocation, in folder: Directory) throws -> Bool {
         guard try folder.token(of: location.name) == reading.token else { return false }
         guard let newest = reading.token.newest else { return false }
-        guard try externalTimes(of: location, in: folder).allSatisfy({ isSettled($0, reading, isFine: false) }) else {
-            return false
-        }
+        guard try areExternalFilesSettled(of: location, in: folder, reading) else { return false }
         return isSettled(newest, reading, isFine: KernelTimestamps.areFine)
     }
 
@@ -38,12 +36,19 @@ enum OldStateRecorder {
         return age >= settlingTime || isFine
     }
 
-    /// The change times of the folder of external files and of the files in it: a token covers only SQLite's files, and a
-    /// program can write to an external file in place.
-    private static func externalTimes(of location: StoreLocation, in folder: Directory) throws -> [FileStatus.Time] {
-        guard let external = try folder.externalData(of: location) else { return [] }
-        return try [external.status().changed]
-            + external.entries().compactMap { try external.status(of: $0)?.changed }
+    /// The same for the folder of external files and the files in it: a token covers only SQLite's files, and a program
+    /// can write to an external file in place.
+    private static func areExternalFilesSettled(
+        of location: StoreLocation,
+        in folder: Directory,
+        _ reading: TokenReading
+    ) throws -> Bool {
+        guard let external = try folder.externalData(of: location) else { return true }
+        guard isSettled(try external.status().changed, reading, isFine: false) else { return false }
+        return try external.names()
+            .allSatisfy { name in
+                try external.status(of: name).map { isSettled($0.changed, reading, isFine: false) } ?? true
+            }
     }
 
     private static func now() -> Int64 { Int64(Date().timeIntervalSince1970 * 1e9) }

@@ -112,14 +112,18 @@ struct ProbeSample {
             let (links, stored) = (links(of: name), storedAttributes(of: name))
             func copy(_ key: Int64, byReference: Bool) throws {
                 try source.forEachRow(
-                    "SELECT \(byReference ? statement.references : statement.columns) "
+                    "SELECT \(byReference ? statement.references(in: source) : statement.columns) "
                         + "FROM \(SQLName.quoted(table.name)) WHERE Z_PK = ?",
                     [.integer(key)],
                     keepingStatement: true
                 ) { row in
                     var values: [SQLValue] = []
                     for (index, column) in statement.names.enumerated() {
-                        let value = source.value(of: row, index, from: table.name, column, rowNumber: key)
+                        let value = source.value(
+                            of: row,
+                            index,
+                            at: .cell(table: table.name, column: column, key: ["Z_PK"], [.integer(key)])
+                        )
                         values.append(Self.cut(value, of: stored[column.lowercased()], key: key))
                     }
                     for link in links {
@@ -214,16 +218,19 @@ struct ProbeSample {
         let names: [String]
         let columns: String
         let insertion: String
-        /// The columns, large values by reference.
-        let references: String
+        private let table: String
 
         init(_ table: StoreSchema.Table) {
+            self.table = table.name
             names = table.columns.filter { !$0.isGenerated }.map(\.name)
             columns = names.map(SQLName.quoted).joined(separator: ", ")
             let places = names.map { _ in "?" }.joined(separator: ", ")
-            references = names.map { StoreConnection.reference(to: $0, of: table.name, rowID: "Z_PK") }
-                .joined(separator: ", ")
             insertion = "INSERT INTO \(SQLName.quoted(table.name)) (\(columns)) VALUES (\(places))"
+        }
+
+        /// The columns, large values by reference.
+        func references(in connection: StoreConnection) -> String {
+            names.map { connection.reference(to: $0, of: table, rowID: "Z_PK") }.joined(separator: ", ")
         }
 
         func position(of column: String) -> Int? {

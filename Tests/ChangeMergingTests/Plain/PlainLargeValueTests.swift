@@ -14,6 +14,9 @@ struct PlainLargeValueTests {
     /// The same rows where SQLite cannot open a single value, or where a text has other bytes.
     private static let schemas = [
         schema, "PRAGMA encoding = 'UTF-16le';" + schema, schema.replacing("BLOB)", with: "BLOB) WITHOUT ROWID"),
+        schema.replacing("BLOB)", with: "BLOB, twice AS (id + id))"),
+        schema.replacing("(id INTEGER PRIMARY KEY", with: "(id TEXT COLLATE NOCASE PRIMARY KEY")
+            .replacing("BLOB)", with: "BLOB) WITHOUT ROWID"),
     ]
 
     private static func record(_ triple: PlainTriple, _ settings: MergeSettings = MergeSettings()) throws -> DurableFile
@@ -64,6 +67,28 @@ struct PlainLargeValueTests {
         #expect(try triple.digest().tables.first { $0.name == "t" } == before)
     }
 
+    @Test("Equal rows without a key that differ in nothing but a large value are merged one by one")
+    func bag() throws {
+        let triple = try PlainTriple("CREATE TABLE t (v); INSERT INTO t VALUES (zeroblob(300000)), (zeroblob(300000))")
+        try triple.execute("UPDATE t SET v = randomblob(300000) WHERE rowid = 1", in: "old")
+        try triple.execute("INSERT INTO t VALUES (CAST(hex(zeroblob(150000)) AS TEXT))", in: "shared")
+        let record = try Self.record(triple)
+        let rows = "SELECT typeof(v), length(v), v = zeroblob(300000) FROM t ORDER BY 1, 3"
+        #expect(try triple.rows(rows) == ["blob 300000 0", "blob 300000 1", "text 300000 0"])
+        try Self.undo(record, in: triple)
+        #expect(try triple.rows(rows) == ["blob 300000 1", "blob 300000 1", "text 300000 0"])
+    }
+
+    @Test("A large text of a search index arrives and is rolled back")
+    func searchIndex() throws {
+        let triple = try PlainTriple("CREATE VIRTUAL TABLE f USING fts5(a, b); INSERT INTO f VALUES ('x', 'y')")
+        try triple.execute("UPDATE f SET a = replace(hex(zeroblob(200000)), '00', 'word ')", in: "old")
+        let record = try Self.record(triple)
+        #expect(try triple.rows("SELECT length(a), b FROM f WHERE f MATCH 'word'") == ["1000000 y"])
+        try Self.undo(record, in: triple)
+        #expect(try triple.rows("SELECT a, b FROM f") == ["x y"])
+    }
+
     @Test("A small change of a row with a large value records the change alone")
     func recordsOnlyWhatChanged() throws {
         let triple = try PlainTriple(Self.schema)
@@ -87,10 +112,11 @@ struct PlainLargeValueTests {
             "randomblob(1000001)", "CAST(hex(randomblob(400000)) AS TEXT)",
             "CAST(x'fe' || hex(zeroblob(400000)) AS TEXT)",
             #"replace(hex(zeroblob(200000)), '00', '"\é' || char(7) || '€')"#,
-        ]
+        ],
+        [false, true]
     )
-    func parks(_ value: String) throws {
-        let triple = try PlainTriple(Self.schema)
+    func parks(_ value: String, _ isWithoutRowID: Bool) throws {
+        let triple = try PlainTriple(isWithoutRowID ? Self.schemas[2] : Self.schema)
         try triple.execute("UPDATE t SET data = \(value) WHERE id = 1", in: "old")
         try triple.execute("UPDATE t SET data = randomblob(1000000) WHERE id = 1", in: "shared")
         try triple.merge()

@@ -20,10 +20,11 @@ struct LargeValueTests {
         _ body: (SQLValue) throws -> Void = { _ in }
     ) throws -> [SQLValue] {
         try connection.referencing(table) { byReference in
-            let column = byReference ? StoreConnection.reference(to: "v", of: table, rowID: "id") : "v"
+            let column = byReference ? connection.reference(to: "v", of: table, rowID: "id") : "v"
             var values: [SQLValue] = []
             try connection.forEachRow("SELECT id, \(column) FROM \(table) ORDER BY id") { row in
-                values.append(connection.value(of: row, 1, from: table, "v", rowNumber: row.integer(0)))
+                let place = LargeValue.Place.cell(table: table, column: "v", key: ["id"], [row.value(0)])
+                values.append(connection.value(of: row, 1, at: place))
             }
             for value in values { try body(value) }
             return values
@@ -52,12 +53,23 @@ struct LargeValueTests {
         #expect([values[0], values[3]] == [.text("a"), .null])
     }
 
-    @Test("Values of a table without row numbers, and texts in UTF-16, are read whole", arguments: [false, true])
-    func whole(_ isUTF16: Bool) throws {
+    @Test("References to values of a table without row numbers equal those of another table")
+    func withoutRowID() throws {
         let scratch = try ScratchFolder()
-        let schema = (isUTF16 ? "PRAGMA encoding = 'UTF-16le';" : "") + Self.schema
-        let connection = try StoreConnection(scratch.makeStore(schema), access: .immutable)
-        let values = try Self.values(of: isUTF16 ? "t" : "w", in: connection)
+        let connection = try StoreConnection(scratch.makeStore(Self.schema), access: .immutable)
+        let values = try Self.values(of: "w", in: connection)
+        #expect(try values == Self.values(of: "t", in: connection))
+        #expect(try values.map { try Self.bytes($0, connection)?.count } == [nil, 300_000, 400_000, nil])
+    }
+
+    @Test("Texts and blobs of a store in UTF-16 are read whole")
+    func whole() throws {
+        let scratch = try ScratchFolder()
+        let connection = try StoreConnection(
+            scratch.makeStore("PRAGMA encoding = 'UTF-16le';" + Self.schema),
+            access: .immutable
+        )
+        let values = try Self.values(of: "t", in: connection)
         #expect(values.map { $0.text?.utf8.count ?? $0.blob?.count } == [1, 300_000, 400_000, nil])
     }
 
