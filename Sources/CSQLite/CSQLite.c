@@ -119,8 +119,37 @@ static int csqlite_open(const char *path, int flags, int mode) {
     return file;
 }
 
-int csqlite_open_without_waiting(void) {
+static sqlite3_vfs *csqlite_unix;
+static sqlite3_vfs csqlite_file_system;
+
+/* The super-journal that SQLite reads on this thread because a journal names it; 0 otherwise. */
+static _Thread_local const char *csqlite_named_file;
+
+/* Presents a super-journal that a journal names as an empty file, which lists no other journals. */
+static int csqlite_vfs_open(sqlite3_vfs *vfs, const char *path, sqlite3_file *file, int flags, int *result) {
+    if (flags & SQLITE_OPEN_SUPER_JOURNAL) {
+        csqlite_named_file = flags & SQLITE_OPEN_READONLY ? path : 0;
+        if (csqlite_named_file != 0) path = "/dev/null";
+    }
+    return csqlite_unix->xOpen(vfs, path, file, flags, result);
+}
+
+/* SQLite passes the string that it opened. */
+static int csqlite_vfs_delete(sqlite3_vfs *vfs, const char *path, int syncsFolder) {
+    const char *named = csqlite_named_file;
+    csqlite_named_file = 0;
+    return named != 0 && named == path ? SQLITE_OK : csqlite_unix->xDelete(vfs, path, syncsFolder);
+}
+
+int csqlite_register_file_system(void) {
     sqlite3_vfs *vfs = sqlite3_vfs_find("unix");
     if (vfs == 0 || vfs->iVersion < 3 || vfs->xSetSystemCall == 0) return SQLITE_NOTFOUND;
-    return vfs->xSetSystemCall(vfs, "open", (sqlite3_syscall_ptr)csqlite_open);
+    int result = vfs->xSetSystemCall(vfs, "open", (sqlite3_syscall_ptr)csqlite_open);
+    if (result != SQLITE_OK) return result;
+    csqlite_unix = vfs;
+    csqlite_file_system = *vfs;
+    csqlite_file_system.zName = CSQLITE_FILE_SYSTEM;
+    csqlite_file_system.xOpen = csqlite_vfs_open;
+    csqlite_file_system.xDelete = csqlite_vfs_delete;
+    return sqlite3_vfs_register(&csqlite_file_system, 0);
 }

@@ -56,10 +56,19 @@ int csqlite_log_commits(sqlite3 *connection, uint32_t *commits);
  * does not have it. */
 int csqlite_configure(sqlite3 *connection, int option, int value);
 
-/* From now on SQLite opens files for reading with O_NONBLOCK, and waits only for the holder of a lease. A FIFO in
- * place of a store opens at once and then fails, because it is not a file; regular files are not affected. Applies to
- * every connection of the process. Returns an SQLite result code. Source: `xSetSystemCall` in "OS Interface Object" of
- * SQLite's documentation. */
-int csqlite_open_without_waiting(void);
+/* The name of the file system that every connection opens its files through. */
+#define CSQLITE_FILE_SYSTEM "store-migrate"
+
+/* Registers SQLite's own file system for Unix under that name, with one difference: a file that a journal names as its
+ * super-journal is neither read nor deleted. SQLite would do both, and whoever may write beside the store can name any
+ * file. A remaining super-journal is harmless: no journal refers to it any more, or its other stores still need it.
+ *
+ * From then on SQLite also opens files for reading with O_NONBLOCK, and waits only for the holder of a lease. A FIFO in
+ * place of a store opens at once and then fails, because it is not a file; regular files are not affected. This applies
+ * to every connection of the process.
+ *
+ * Call it once. Returns an SQLite result code. Source: "OS Interface Object" of SQLite's documentation, and
+ * `pager_delsuper` in SQLite's pager.c. */
+int csqlite_register_file_system(void);
 
 #endif

@@ -33,7 +33,7 @@ final class SQLiteDatabase {
         let mode = access.isReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE
         let flags = mode | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW
         let uri = StoreURI.string(path: vetted.path, parameters: access.uriParameters)
-        let code = sqlite3_open_v2(uri, &handle, flags, nil)
+        let code = sqlite3_open_v2(uri, &handle, flags, CSQLITE_FILE_SYSTEM)
         guard code == SQLITE_OK, let handle else {
             defer { sqlite3_close_v2(handle) }
             if code & 0xff == SQLITE_CANTOPEN, let handle, sqlite3_system_errno(handle) != 0 {

@@ -33,10 +33,10 @@ public enum SQLiteLibrary {
 
     /// Why no store can be opened with the loaded library; nil if it is usable.
     ///
-    /// Installs the replacement for `open`.
+    /// Registers the file system that connections open their files through.
     static let obstacle: String? =
-        if csqlite_open_without_waiting() != SQLITE_OK {
-            "this build of SQLite does not support replacing its open call"
+        if csqlite_register_file_system() != SQLITE_OK {
+            "this build of SQLite does not support a file system of its caller's"
         } else {
             nil
         }

@@ -103,6 +103,21 @@ struct StoreReaderTests {
         #expect(try scratch.everything() == before)
     }
 
+    @Test("Opening a store for writing rolls its journal back and keeps the file that the journal names")
+    func namedFile() throws {
+        try makeHotJournal(in: scratch)
+        let victims = try ScratchFolder()
+        try victims.write("bystander", Array("untouched".utf8))
+        let size = Int64(try scratch.bytes("store.sqlite-journal").count)
+        try scratch.overwrite("store.sqlite-journal", at: size, Self.superJournalNote(victims.path + "/bystander"))
+        let connection = try StoreConnection(store, access: .liveWriting)
+        #expect(try connection.value("SELECT count(*) FROM t WHERE a LIKE 'new%'") == .integer(0))
+        try connection.execute("INSERT INTO t VALUES ('late')")
+        try connection.close()
+        #expect(try victims.directory.entries() == ["bystander"])
+        #expect(try scratch.directory.entries() == ["store.sqlite"])
+    }
+
     private static func superJournalNote(_ name: String) -> [UInt8] {
         func number(_ value: Int) -> [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: value >> (24 - 8 * $0)) } }
         let bytes = Array(name.utf8)
