@@ -3,12 +3,15 @@ import SafeFiles
 extension StoreConnection {
     /// Checkpoints the write-ahead log, and switches to rollback-journal mode, without a sidecar.
     ///
+    /// A program in journal mode TRUNCATE or PERSIST leaves a journal without content. SQLite deletes it only when a
+    /// connection switches from one of these modes, and then while it holds the write lock.
     /// Only for a store that no other connection has open: a checkpoint with concurrent writers is not safe with the
     /// SQLite releases before 3.51.3.
     package func foldLogIn() throws {
         guard try value("PRAGMA journal_mode=DELETE")?.text == "delete" else {
             throw StoreError(.busy, path: location.path, "another process has the store open")
         }
+        try execute("PRAGMA journal_mode=PERSIST; PRAGMA journal_mode=DELETE")
         // SQLite does not report a failure to remove the log.
         guard try Directory.openIfPresent(path: location.folder)?.status(of: location.writeAheadLogName) == nil else {
             throw StoreError(.notWritable, path: location.path, "its write-ahead log cannot be removed")

@@ -73,6 +73,16 @@ struct RetireTrapsTests {
         #expect(try retirement(of: places).retire().outcome == .retired)
     }
 
+    @Test("A store whose programs keep its rollback journal is retired", arguments: ["truncate", "persist"])
+    func keptJournal(_ mode: String) throws {
+        let (places, _) = try shared(mode: mode, policy: .capture)
+        #expect(try places.old.directory.entries().contains(places.oldStore.journalName))
+
+        #expect(try retirement(of: places).retire().outcome == .retired)
+
+        #expect(try places.old.directory.entries() == [".store-migrate"])
+    }
+
     @Test("A store that compresses more than 200 to 1 is archived")
     func compressible() throws {
         let places = try Places()
