@@ -106,6 +106,7 @@ struct MergePlanner {
     }
 
     private mutating func collect() throws {
+        for side in sides.all { try side.requirePositiveKeys() }
         guard let base = sides.base else {
             takeOld(try ChangeCollector.everything(in: sides.old))
             shared = try ChangeCollector.everything(in: sides.shared)

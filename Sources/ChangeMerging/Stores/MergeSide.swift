@@ -73,6 +73,20 @@ package final class MergeSide {
     /// The greatest key of a root in the store's own records.
     package func recordedGreatestKey(of root: String) throws -> Int64 { try recordedKey(of: root) }
 
+    /// Throws if an object has a key below 1: in a merge such keys denote objects that only the old store has.
+    func requirePositiveKeys() throws {
+        for root in roots {
+            guard let table = table(of: root),
+                let least = try connection.value("SELECT min(Z_PK) FROM \(SQLName.quoted(table))")?.integer, least < 1
+            else { continue }
+            throw StoreError(
+                .damaged,
+                path: connection.location.path,
+                "an object of \(root) has the key \(least), and keys begin at 1"
+            )
+        }
+    }
+
     /// The greatest number of a transaction or change in history.
     package func greatestHistoryNumber(of name: String) throws -> Int64 {
         guard history != nil else { return 0 }

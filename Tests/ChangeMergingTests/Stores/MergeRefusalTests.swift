@@ -155,6 +155,27 @@ struct MergeRefusalTests {
         #expect(try StoreDigest(of: shared, externalData: nil) == before)
     }
 
+    @Test(
+        "A merge of a store with a key below 1 ends with an error that names the entity",
+        arguments: ["old", "shared"],
+        [Int64.min, -1, 0]
+    )
+    func keysBelowOne(_ name: String, _ key: Int64) throws {
+        let triple = try StoreMergeTests.triple()
+        try triple.store("old").insert("Category")
+        let store = try triple.store(name)
+        let last = "(SELECT max(Z_PK) FROM ZCATEGORY)"
+        try store.connection.execute("UPDATE ZCATEGORY SET Z_PK = \(key) WHERE Z_PK = \(last)")
+        let before = try StoreDigest(of: store.connection, externalData: nil)
+        #expect {
+            _ = try triple.plan()
+        } throws: {
+            let error = $0 as? StoreError
+            return error?.code == .damaged && error?.message.contains("Category has the key \(key)") == true
+        }
+        #expect(try StoreDigest(of: store.connection, externalData: nil) == before)
+    }
+
     @Test("A view or trigger on a table without moved keys does not prevent the merge")
     func namedTable() throws {
         let triple = try StoreMergeTests.triple()
