@@ -1,6 +1,7 @@
 import Foundation
 import SafeFiles
 import StoreFormat
+import Synchronization
 import TestSupport
 import Testing
 
@@ -59,6 +60,28 @@ struct ManifestCodingTests {
         for byte in bytes { try withUnsafeBytes(of: byte) { try text.add($0) } }
         try text.finish()
         return text
+    }
+
+    @Test(
+        "Reading a long manifest stops at the next member after a request to stop",
+        arguments: [0, 299, 300, 599]
+    )
+    func cancelled(after members: Int) throws {
+        let bytes = try manifest(members: 300).encoded()
+        let checks = Mutex(0)
+        let monitor = WorkMonitor(isCancelled: {
+            checks.withLock { count in
+                count += 1
+                return count > members
+            }
+        })
+        let error = #expect(throws: StoreError.self) {
+            var text = ManifestText(from: "-", ArchiveLimits(), monitor: monitor)
+            try bytes.withUnsafeBytes { try text.add($0) }
+            _ = try BackupManifest(text, from: "-", ArchiveLimits())
+        }
+        #expect(error?.code == .cancelled)
+        #expect(checks.withLock { $0 } == members + 1)
     }
 
     @Test("The frame and each member of a manifest are limited separately")

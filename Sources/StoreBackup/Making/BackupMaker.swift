@@ -186,7 +186,7 @@ public struct BackupMaker: Sendable {
         in scratch: Directory
     ) throws -> (manifest: BackupManifest, bytes: Int64) {
         let manifest = try contents.manifest(mode: mode, tool: options.tool)
-        try manifest.requireSoundNames(limits, path: location.path, .unsuitable)
+        try manifest.requireSoundNames(limits, path: location.path, .unsuitable, monitor: monitor)
         try contents.requireUnchanged()
         do {
             return (manifest, try write(contents, manifest, to: scratch.createFile(name, mode: 0o600)))
@@ -296,12 +296,12 @@ public struct BackupMaker: Sendable {
     }
 
     private func write(_ manifest: BackupManifest, to writer: ArchiveWriter) throws {
-        let (checksum, bytes) = try manifest.sealed()
+        let (checksum, bytes) = try manifest.sealed(monitor)
         guard bytes <= limits.manifestBytes else {
             throw BackupError(.unsuitable, path: location.path, "the store has more files than an archive may contain")
         }
         try writer.add(BackupManifest.memberName, bytes: Int64(bytes)) { put in
-            try manifest.write(sealedBy: checksum) { piece in try piece.withUnsafeBytes(put) }
+            try manifest.write(sealedBy: checksum, monitor) { piece in try piece.withUnsafeBytes(put) }
         }
     }
 

@@ -46,7 +46,7 @@ extension BackupManifest {
             manifest.members.isEmpty || text.members.isEmpty
         else { throw BackupError(.damaged, path: path, "its manifest is damaged") }
         if manifest.members.isEmpty { manifest.members = text.members }
-        guard try manifest.isWritten(as: text.hash.hexadecimal) else {
+        guard try manifest.isWritten(as: text.hash.hexadecimal, text.monitor) else {
             throw BackupError(.damaged, path: path, "its manifest was changed after it was written")
         }
         self = manifest
@@ -75,10 +75,10 @@ extension BackupManifest {
     }
 
     /// The checksum that it is written with, and the number of the bytes.
-    func sealed() throws -> (checksum: String, bytes: Int) {
+    func sealed(_ monitor: WorkMonitor = .silent) throws -> (checksum: String, bytes: Int) {
         var hash = SHA256()
         var count = 0
-        try write(sealedBy: "") { piece in
+        try write(sealedBy: "", monitor) { piece in
             hash.update(piece)
             count += piece.count
         }
@@ -87,12 +87,12 @@ extension BackupManifest {
     }
 
     /// True if the checksum is right, and the digest is that of the text that would be written.
-    private func isWritten(as textHash: String) throws -> Bool {
+    private func isWritten(as textHash: String, _ monitor: WorkMonitor) throws -> Bool {
         var seal = SHA256()
         var text = SHA256()
         seal.update(try piece("", start: Self.start))
         text.update(try piece(checksum, start: Self.start))
-        try writeRest {
+        try writeRest(monitor) {
             seal.update($0)
             text.update($0)
         }
@@ -102,16 +102,21 @@ extension BackupManifest {
     private static let start = "{\n  \"checksum\" : "
 
     /// Writes it piece by piece, and a member at a time: encoding a long manifest as a whole takes many times its bytes.
-    func write(sealedBy checksum: String, _ sink: ([UInt8]) throws -> Void) throws {
+    func write(
+        sealedBy checksum: String,
+        _ monitor: WorkMonitor = .silent,
+        _ sink: ([UInt8]) throws -> Void
+    ) throws {
         try sink(piece(checksum, start: Self.start))
-        try writeRest(sink)
+        try writeRest(monitor, sink)
     }
 
-    private func writeRest(_ sink: ([UInt8]) throws -> Void) throws {
+    private func writeRest(_ monitor: WorkMonitor, _ sink: ([UInt8]) throws -> Void) throws {
         let encoder = Self.encoder
         try sink(piece(formatVersion, start: ",\n  \"formatVersion\" : ", encoder))
         var start = ",\n  \"members\" : [\n    "
         for member in members {
+            try monitor.checkCancellation()
             try sink(piece(member, start: start, indentedBy: 4, encoder))
             start = ",\n    "
         }

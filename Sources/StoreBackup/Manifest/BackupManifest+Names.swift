@@ -7,7 +7,12 @@ extension BackupManifest {
     /// Throws unless the members are exactly those of a store: its main file, its external files, its relay.
     ///
     /// A log or journal is refused: the next process that opens the store would replay it.
-    func requireSoundNames(_ limits: ArchiveLimits, path: String, _ code: BackupError.Code = .refused) throws {
+    func requireSoundNames(
+        _ limits: ArchiveLimits,
+        path: String,
+        _ code: BackupError.Code = .refused,
+        monitor: WorkMonitor
+    ) throws {
         func refuse(_ message: String) -> BackupError { BackupError(code, path: path, message) }
 
         guard members.count <= limits.members else {
@@ -22,6 +27,7 @@ extension BackupManifest {
         guard !hasTwins else { throw refuse("two members have the same name") }
         var total: Int64 = 0
         for member in members {
+            try monitor.checkCancellation()
             let name = member.name
             let isKnown =
                 name == store.name || name == place.relayName

@@ -23,11 +23,13 @@ struct ManifestText {
     private var isInList = false
     private let path: String
     private let limits: ArchiveLimits
+    let monitor: WorkMonitor
     private let decoder = JSONDecoder()
 
-    init(from path: String, _ limits: ArchiveLimits) {
+    init(from path: String, _ limits: ArchiveLimits, monitor: WorkMonitor = .silent) {
         self.path = path
         self.limits = limits
+        self.monitor = monitor
     }
 
     mutating func add(_ piece: UnsafeRawBufferPointer) throws {
@@ -69,6 +71,7 @@ struct ManifestText {
 
     private mutating func endMember() throws {
         defer { member.removeAll(keepingCapacity: true) }
+        try monitor.checkCancellation()
         if member.last == UInt8(ascii: ",") { member.removeLast() }
         guard let member = try? decoder.decode(BackupManifest.Member.self, from: Data(member)) else {
             isWhole = false

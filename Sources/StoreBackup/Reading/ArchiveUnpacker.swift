@@ -70,10 +70,10 @@ package struct ArchiveUnpacker {
         guard first.bytes <= limits.manifestBytes else {
             throw BackupError(.tooLarge, path: path, "its manifest is too large")
         }
-        var text = ManifestText(from: path, limits)
+        var text = ManifestText(from: path, limits, monitor: monitor)
         try reader.readContent { try text.add($0) }
         let manifest = try BackupManifest(text, from: path, limits)
-        try manifest.requireSoundNames(limits, path: path)
+        try manifest.requireSoundNames(limits, path: path, monitor: monitor)
         return manifest
     }
 
