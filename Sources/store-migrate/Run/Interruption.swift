@@ -26,5 +26,7 @@ enum Interruption {
         }
         // A closed output pipe must not kill a run between two steps.
         signal(SIGPIPE, SIG_IGN)
+        // Nor does a limit on the size of files: the write fails instead.
+        signal(SIGXFSZ, SIG_IGN)
     }
 }

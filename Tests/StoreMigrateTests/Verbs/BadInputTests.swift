@@ -136,6 +136,21 @@ struct BadInputTests {
         #expect(try scratch.names(new).isEmpty)
     }
 
+    @Test("A share under a limit on the size of files ends with 14 and removes its files")
+    func fileSize() async throws {
+        let scratch = try Scratch()
+        for folder in ["old", "new"] { try scratch.folder(folder) }
+        let old = try await scratch.store("old/H.sqlite")
+
+        let run = try await Tool.run(
+            command: ["sh", "-c", "ulimit -f 8; exec \"$@\"", "sh", try Tool.path, "share", old, scratch.path("new")]
+        )
+
+        #expect(run.status == 14, "\(run.errors)")
+        #expect(run.errorLines.count == 1, "\(run.errors)")
+        #expect(try scratch.names(scratch.path("new")).isEmpty)
+    }
+
     @Test("A share that runs out of descriptors reports too many open files as the cause", arguments: 12...19)
     func openFiles(limit: Int) async throws {
         let scratch = try Scratch()
