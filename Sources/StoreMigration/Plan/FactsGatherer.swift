@@ -223,7 +223,9 @@ struct FactsGatherer {
         return try reader.withView(of: old) { oldView in
             try reader.withView(of: new) { newView in
                 guard let given = try EntityNumbers(reading: oldView.connection) else {
+                    // SQLite's statistics, which ANALYZE writes, are not content.
                     let wanted = try StoreSchema(reading: oldView.connection).tables.filter(\.holdsRows).map(\.name)
+                        .filter { !$0.hasPrefix("sqlite_stat") }
                     let found = try StoreSchema(reading: newView.connection).tables.map(\.name)
                     return !Set(found).isSuperset(of: wanted)
                 }

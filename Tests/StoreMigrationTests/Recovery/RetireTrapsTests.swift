@@ -83,6 +83,20 @@ struct RetireTrapsTests {
         #expect(try places.old.directory.entries() == [".store-migrate"])
     }
 
+    @Test("A store with new statistics of ANALYZE is shared already, and is retired")
+    func statistics() throws {
+        let (places, _) = try shared(policy: .capture)
+        let old = try StoreConnection(places.oldStore, access: .liveWriting)
+        try old.execute("ANALYZE")
+        try old.close()
+        let new = try StoreConnection(places.newStore, access: .liveWriting)
+        try new.execute("INSERT INTO t VALUES (3)")
+        try new.close()
+
+        #expect(try places.share().outcome == .alreadyShared)
+        #expect(try retirement(of: places).retire().outcome == .retired)
+    }
+
     @Test("A store that compresses more than 200 to 1 is archived")
     func compressible() throws {
         let places = try Places()
