@@ -112,6 +112,7 @@ public struct Recovery: Sendable {
             transaction: run.run.transaction,
             old: ShareOutcome.Side(path: run.run.old.path, uuid: nil, objects: nil, digest: nil),
             new: ShareOutcome.Side(path: run.run.new.path, uuid: nil, objects: nil, digest: nil),
+            findings: recovery.findings,
             message: decision == .forward ? "the interrupted run was finished" : "the interrupted run was rolled back",
             next: isRestore
                 ? nil

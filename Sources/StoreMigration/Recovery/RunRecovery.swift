@@ -120,6 +120,11 @@ struct RunRecovery {
         return decision
     }
 
+    /// The store that the recovered run replaced, if its content was kept.
+    var findings: [Finding] {
+        AsideFolder.store(displacedFrom: run.run.new, by: run.run.transaction).map { [.storeKept(at: $0)] } ?? []
+    }
+
     // MARK: Back
 
     private var inspector: StoreInspector {

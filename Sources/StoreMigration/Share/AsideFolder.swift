@@ -15,7 +15,30 @@ final class AsideFolder {
     /// True when this run moved nothing here.
     var isEmpty: Bool { taken.isEmpty }
 
-    static func name(for transaction: String) -> String { ".store-migrate-aside-\(transaction)" }
+    private static let prefix = ".store-migrate-aside-"
+
+    static func name(for transaction: String) -> String { prefix + transaction }
+
+    /// The kept copies of the stores that were at `location` before runs replaced them, the oldest first.
+    ///
+    /// They are found by their folders' names: a journal forgets its earlier runs, and may be lost.
+    static func stores(displacedFrom location: StoreLocation) -> [StoreLocation] {
+        guard let container = try? Directory.openIfPresent(path: location.folder),
+            let names = try? container.entries().filter({ $0.hasPrefix(prefix) })
+        else { return [] }
+        let found = names.compactMap { name -> (time: FileStatus.Time, store: StoreLocation)? in
+            // A folder of another user may be closed to this one.
+            guard let status = try? container.openDirectory(name).status(of: location.name), status.kind == .regular
+            else { return nil }
+            return (status.modified, StoreLocation(folder: location.folder + "/" + name, name: location.name))
+        }
+        return found.sorted { ($0.time, $0.store.path) < ($1.time, $1.store.path) }.map(\.store)
+    }
+
+    /// The kept copy of the store that a run replaced at `location`; nil if it replaced none.
+    static func store(displacedFrom location: StoreLocation, by transaction: String) -> StoreLocation? {
+        stores(displacedFrom: location).first { $0.folder.hasSuffix("/" + name(for: transaction)) }
+    }
 
     init(for transaction: String, in container: Directory) {
         name = Self.name(for: transaction)

@@ -87,6 +87,13 @@ extension Finding {
     }
 }
 
+extension Finding {
+    /// The path of a store's former content.
+    static func storeKept(at location: StoreLocation) -> Finding {
+        Finding(.storeKeptAside, .info, level: .files, "a copy of a replaced store is kept", path: location.path)
+    }
+}
+
 extension StoreCondition {
     fileprivate func side(_ location: StoreLocation) -> ShareOutcome.Side? {
         inspection.map {

@@ -66,11 +66,12 @@ struct ShareEngine {
         try PlacesCheck(old: old, new: new).require()
         let file = try descriptionsFile()
         try file?.requireWritable()
+        var recovered: [Finding] = []
         for _ in 1...Self.mostAttempts {
             let state = try stateFolder.state()
             if case .interrupted = state {
                 logger.notice("an interrupted run is recovered first")
-                try recover()
+                recovered += try recover()
                 continue
             }
             if case .unsharing(let shared, _) = state, try rollBackUnshare(from: shared.run.new) { continue }
@@ -81,13 +82,13 @@ struct ShareEngine {
             let engine = keepingTreatment(of: state)
             let prospect = try engine.prospect(state)
             if let outcome = try engine.settled(prospect, state) {
-                return try writing(outcome, to: file)
+                return try writing(outcome.adding(recovered), to: file)
             }
             if !prospect.plan.steps.isEmpty { try engine.require(prospect) }
             let outcome = try stateFolder.withJournal(deadline: Deadline(after: options.effectiveLockTimeout)) {
                 try keepingTreatment(of: $0.state).shareExclusively(prospect, file, &$0)
             }
-            if let outcome { return outcome }
+            if let outcome { return outcome.adding(recovered) }
             logger.notice("the stores changed since they were inspected; inspecting again")
         }
         throw MigrationError(.busy, "both stores keep changing", path: old.path, advice: "Run the command again.")
@@ -148,10 +149,13 @@ struct ShareEngine {
         }
     }
 
-    private func recover() throws {
+    /// Recovers the interrupted run, and reports the store that it replaced.
+    private func recover() throws -> [Finding] {
         try stateFolder.withJournal(deadline: Deadline(after: options.effectiveLockTimeout)) { journal in
-            guard case .interrupted(let run) = journal.state else { return }
-            try RunRecovery(run, new: new, options: options, monitor: monitor, logger: logger).recover(&journal)
+            guard case .interrupted(let run) = journal.state else { return [] }
+            let recovery = try RunRecovery(run, new: new, options: options, monitor: monitor, logger: logger)
+            try recovery.recover(&journal)
+            return recovery.findings
         }
     }
 

@@ -46,6 +46,7 @@ struct StatusGatherer {
             findings.append(.rowsOnlyInOldStore(at: old))
         }
         if case .voided = state { findings.append(.commonStateUnknown(at: old)) }
+        findings += [old, new].flatMap(AsideFolder.stores(displacedFrom:)).map(Finding.storeKept(at:))
         if lateWrites == .found {
             findings.append(
                 Finding(

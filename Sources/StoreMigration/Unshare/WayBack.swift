@@ -110,9 +110,7 @@ struct WayBack {
 
     /// The copy of the old store that this run replaced; nil if the old path was vacant.
     func keptAside(_ transaction: String) -> StoreLocation? {
-        let folder = old.folder + "/" + AsideFolder.name(for: transaction)
-        guard (try? Directory.openIfPresent(path: folder)?.status(of: old.name)) ?? nil != nil else { return nil }
-        return StoreLocation(folder: folder, name: old.name)
+        AsideFolder.store(displacedFrom: old, by: transaction)
     }
 
     /// The state that a lost journal of a finished unshare would have; nil if the new store shows no finished unshare.

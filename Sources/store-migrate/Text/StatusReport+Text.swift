@@ -7,6 +7,9 @@ extension StatusReport {
         let accepts = run == .shared && old.presence == .store && !old.isFenced ? ", writes are accepted" : ""
         var rows = [["old", Escaped.text(old.path), old.text + accepts], ["new", Escaped.text(new.path), new.text]]
         rows.append(["run", transaction.map { "\(run.rawValue) (\($0))" } ?? run.rawValue])
+        for finding in findings where finding.code == .storeKeptAside {
+            rows.append(["former", Escaped.text(finding.path ?? ""), "a replaced store, kept whole"])
+        }
         if let archive { rows.append(["archive", Escaped.text(archive)]) }
         if let recovery { rows.append(["", Escaped.text(recovery)]) }
         if lateWrites != .notApplicable { rows.append(["late writes", lateWrites.rawValue]) }

@@ -6,9 +6,15 @@ package struct KnownHistory: Sendable {
     package let setting: WalkWorld.Setting
     package let steps: [WalkStep]
 
-    private init(_ name: String, _ shape: StoreShape, hasOddNames: Bool = false, _ steps: [WalkStep]) {
+    private init(
+        _ name: String,
+        _ shape: StoreShape,
+        journalMode: String = "wal",
+        hasOddNames: Bool = false,
+        _ steps: [WalkStep]
+    ) {
         self.name = name
-        setting = WalkWorld.Setting(shape: shape, journalMode: "wal", hasOddNames: hasOddNames)
+        setting = WalkWorld.Setting(shape: shape, journalMode: journalMode, hasOddNames: hasOddNames)
         self.steps = [.app(place: 0, .create)] + steps
     }
 
@@ -173,6 +179,16 @@ package struct KnownHistory: Sendable {
             .integerKey,
             [
                 insert(1), WalkStep.app(place: 1, .create), insert(at: 1, 2), tool("share a b --on-both keep-old"),
+            ]
+        ),
+        KnownHistory(
+            "a store that was replaced by a share which a reader delays",
+            .integerKey,
+            journalMode: "delete",
+            [
+                insert(1), WalkStep.app(place: 1, .create), insert(at: 1, 2),
+                WalkStep.hold(place: 0, .readTransaction), tool("share a b --on-both keep-old"),
+                WalkStep.release(place: 0), tool("resume a"),
             ]
         ),
         KnownHistory(

@@ -11,6 +11,9 @@ struct WalkSource {
     private var hasBegun = false
     /// The previous command, where it was killed or interrupted.
     private var harmed: WalkStep.ToolCall?
+    private var commands = 0
+    /// The number of commands during which an app writes.
+    private var live = 0
 
     init(options: Walk.Options, random: SeededGenerator) {
         self.options = options
@@ -39,8 +42,8 @@ struct WalkSource {
             return .hold(place: place, Bool.random(using: &random) ? .idle : .readTransaction)
         }
         if let place = world.holders.keys.sorted().first, chance(0.3) { return .release(place: place) }
-        if chance(0.02) { return copy(stores) ?? command(stores, open) }
-        return command(stores, open)
+        if chance(0.02), let copy = copy(stores) { return copy }
+        return .tool(command(stores, open, killed: world.killed))
     }
 
     private mutating func beginning(_ world: WalkWorld) -> [WalkStep] {
@@ -90,27 +93,34 @@ struct WalkSource {
 
     // MARK: Commands
 
-    private mutating func command(_ stores: [Int], _ open: [Int]) -> WalkStep {
+    private mutating func command(_ stores: [Int], _ open: [Int], killed: Int) -> WalkStep.ToolCall {
         // Most commands use the pair of the previous one.
         if chance(0.3) {
             let old = stores.randomElement(using: &random) ?? 0
             let new = [0, 1, 2].filter { $0 != old }.randomElement(using: &random) ?? 1
             pair = [old, new]
         }
-        if let call = sequel() { return .tool(call) }
-        var call = WalkStep.ToolCall(words())
-        if chance(0.7) { call.words.append("--json") }
-        if chance(options.live), let place = pair.filter(open.contains).randomElement(using: &random) {
+        var call = sequel() ?? WalkStep.ToolCall(words() + (chance(0.7) ? ["--json"] : []))
+        if isDue(options.live, after: live), let place = pair.filter(open.contains).randomElement(using: &random) {
             call.liveWriter = WalkStep.LiveWriter(place: place, firstToken: token + 1, seed: random.next())
-            token += 40
+            token += WalkStep.LiveWriter.rows
+            live += 1
         }
         if options.disturbs, chance(0.03) {
             call.harm = .terminated(milliseconds: Int.random(in: 0..<150, using: &random))
-        } else if chance(options.kills) {
-            call.harm = .killed(call: Int.random(in: 0..<400, using: &random))
+        } else if isDue(options.kills, after: killed) {
+            // Commands that only read, or refuse, make few calls.
+            let calls = Bool.random(using: &random) ? 400 : 40
+            call.harm = .killed(call: Int.random(in: 0..<calls, using: &random))
         }
+        commands += 1
         if call.harm != .none { harmed = call }
-        return .tool(call)
+        return call
+    }
+
+    /// True so often that `fraction` of the commands are counted, although some of those chosen do not count.
+    private mutating func isDue(_ fraction: Double, after count: Int) -> Bool {
+        chance(Double(count) < fraction * Double(commands + 1) ? 2 * fraction : fraction / 2)
     }
 
     /// A person's next command after a killed one: the same again, or one that finishes it.

@@ -47,6 +47,11 @@ package enum WalkStep: Codable, Sendable, Equatable {
                 word.count == 3 && word.first == "{" ? Int(word.dropFirst().dropLast()) : nil
             }
         }
+        /// The tokens that an app may write to a store while the command runs.
+        func liveTokens(at place: Int) -> Set<String> {
+            guard let writer = liveWriter, writer.place == place else { return [] }
+            return Set((0..<LiveWriter.rows).map { WalkWorld.token(writer.firstToken + $0) })
+        }
         func value(of option: String) -> String? {
             words.firstIndex(of: option).flatMap { $0 + 1 < words.count ? words[$0 + 1] : nil }
         }
@@ -63,6 +68,9 @@ package enum WalkStep: Codable, Sendable, Equatable {
 
     /// An app that inserts rows while a command runs; their tokens begin with a number.
     package struct LiveWriter: Codable, Sendable, Equatable {
+        /// The maximum number of rows.
+        static let rows = 40
+
         package var place: Int
         package var firstToken: Int
         package var seed: UInt64

@@ -16,6 +16,7 @@ extension WalkWorld {
         guard var words = arguments(of: call) else { return [] }
         if !holders.isEmpty, Self.waits(call.verb) { words += ["--lock-timeout", "300ms"] }
         let before = contents
+        if call.value(of: "--old") == "capture" { captured.formUnion(call.places.prefix(1)) }
         shell.append("$T " + words.map(relative).joined(separator: " "))
         let writer = try call.liveWriter.flatMap(liveWriter)
         var afterSignal: Double?
@@ -62,6 +63,17 @@ extension WalkWorld {
         case .exited(0): unfinished.removeAll { !Set($0.places).isDisjoint(with: call.places) }
         case .exited(let status) where ![5, 6, 130].contains(status): break
         default: unfinished.append(call)
+        }
+    }
+
+    /// Asks for the status of every pair of stores, as a person does who looks for rows.
+    func askForStatus() throws {
+        for old in places {
+            for new in places where new != old {
+                var afterSignal: Double?
+                _ = try run(["status", old, new, "--json", "--lock-timeout", "300ms"], .none, &afterSignal)
+                name(pathsIn: try scratch.lines().joined(separator: "\n"))
+            }
         }
     }
 
@@ -196,7 +208,7 @@ private final class LiveInserts: Sendable {
     init(_ writer: WalkStep.LiveWriter, _ shape: StoreShape, path: String) throws {
         var statements: [(token: String, sql: String)] = []
         var random = SeededGenerator(seed: writer.seed)
-        for number in 0..<40 {
+        for number in 0..<WalkStep.LiveWriter.rows {
             let token = WalkWorld.token(writer.firstToken + number)
             let sql = shape.insertion(into: number % shape.tables.count, token: token, &random)
             // INSERT OR IGNORE with a name in use would acknowledge no row.

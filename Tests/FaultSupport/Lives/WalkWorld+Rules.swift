@@ -189,14 +189,21 @@ extension WalkWorld {
         return found
     }
 
-    /// L1: every version that no app ended is in a store, or in a file that a command named.
+    /// L1: every version that no app ended is in a store, or in a file that a command names.
     private func missingRows() throws -> [(String, String)] {
+        guard try !rowsOutsideNamedFiles().isEmpty else { return [] }
+        // A killed command names nothing.
+        try askForStatus()
+        return try rowsOutsideNamedFiles().sorted().map { ("L1", "\($0) is nowhere") }
+    }
+
+    private func rowsOutsideNamedFiles() throws -> Set<String> {
         var missing = Set(model.alive)
         for content in contents { missing.subtract(content?.tokens ?? []) }
         for path in named.sorted() where !missing.isEmpty && !places.contains(path) {
             missing.subtract(try tokens(in: path))
         }
-        return missing.sorted().map { ("L1", "\($0) is nowhere") }
+        return missing
     }
 
     /// L1: the files of parked rows that the command created; rows in a file that no command named are lost.
@@ -249,8 +256,8 @@ extension WalkWorld {
                 brought[place] = nil
                 continue
             }
-            let added = new.tokens.subtracting(old.tokens)
-            if call.verb == "unmerge" {
+            let added = new.tokens.subtracting(old.tokens).subtracting(call.liveTokens(at: place))
+            if call.verb == "unmerge", call.places.first == place, answer.ending == .exited(0) {
                 brought[place] = nil
             } else if !added.isEmpty {
                 brought[place, default: []].append(added)
@@ -275,9 +282,8 @@ extension WalkWorld {
                 model.overrule(from.tokens.subtracting(to.tokens))
             }
             // Writes to a captured store after it was copied are late.
-            let summary = answer.object("summary")
-            let policy = summary.map { $0["policy"] as? String } ?? call.value(of: "--old") ?? "fence"
-            let late = policy == "capture" && call.liveWriter?.place == old ? before[old] : nil
+            let treatment = treatment(of: old, call, answer)
+            let late = contents[old]?.refusal == nil && call.liveWriter?.place == old ? before[old] : nil
             let written = late.map { contents[old]?.tokens.subtracting($0.tokens) ?? [] } ?? []
             // A decision for the new store is one against deletions at the old one, too.
             let deleting = isDecided ? nil : before[new]
@@ -286,9 +292,9 @@ extension WalkWorld {
                 found.append(("L4", "the shared store at \(name(new)) refuses writes: \(relative(refusal))"))
             }
             if let content = contents[old] {
-                if policy != "fence", content.refusal != nil, before[old]?.refusal == nil, !isUnfinished(old) {
+                if treatment == "capture", content.refusal != nil, before[old]?.refusal == nil, !isUnfinished(old) {
                     found.append(("L4", "the captured store at \(name(old)) refuses writes"))
-                } else if policy == "fence" || call.value(of: "--old") == "fence", content.refusal == nil {
+                } else if treatment == "fence", content.refusal == nil {
                     found.append(("L4", "the old store at \(name(old)) still takes writes"))
                 }
             }
@@ -318,6 +324,12 @@ extension WalkWorld {
             return contents[old] == nil ? [] : [("L4", "the retired store is at \(name(old))")]
         default: return []
         }
+    }
+
+    /// The promised treatment of the old store of a share; nil where it depends on an earlier share, and no report says it.
+    private func treatment(of old: Int, _ call: WalkStep.ToolCall, _ answer: Answer) -> String? {
+        call.value(of: "--old")
+            ?? (captured.contains(old) ? answer.object("summary")?["policy"] as? String : "fence")
     }
 
     private func statusClaims(_ old: Int, _ new: Int, _ answer: Answer) throws -> [(String, String)] {

@@ -89,6 +89,8 @@ package final class WalkWorld {
     var brought: [Int: [Set<String>]] = [:]
     /// The versions that both stores of a pair had after the last successful share.
     var pairs: [[Int]: Set<String>] = [:]
+    /// The old stores of shares with `--old capture`, also of unfinished ones.
+    var captured: Set<Int> = []
     /// Copies that a person made of shared stores, for use as bases.
     var bases: [(path: String, content: StoreContent)] = []
     /// Commands that were killed or interrupted, and that later commands on their stores may finish.
@@ -100,6 +102,10 @@ package final class WalkWorld {
     var holders: [Int: StoreWriterProcess] = [:]
     /// How often each verb ended with each status.
     package internal(set) var endings: [String: Int] = [:]
+    /// The number of commands that were killed.
+    var killed: Int {
+        endings.filter { $0.key.hasSuffix("\(Command.Ending.killed(signal: SIGKILL))") }.values.reduce(0, +)
+    }
     private var readings: [String: (stamp: String, content: StoreContent?)] = [:]
     private var finds: [String: (stamp: String, tokens: Set<String>)] = [:]
     var contents: [StoreContent?] = [nil, nil, nil]

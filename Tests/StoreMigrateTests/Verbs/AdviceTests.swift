@@ -172,6 +172,21 @@ struct AdviceTests {
         #expect(try await Tool.run(check).status == 0)
     }
 
+    @Test("status reports late writes when only an external file of the old store changed in place")
+    func externalFileInPlace() async throws {
+        let scratch = try Scratch()
+        try scratch.folder("old")
+        try scratch.folder("new")
+        let tool = try Tool.path
+        let script = "tool() { '\(tool)' \"$@\" >&2; }; set -e; \(Self.externalWrite)"
+        let setup = try await Tool.run(command: ["bash", "-c", script], folder: scratch.path)
+        try #require(setup.status == 0, "\(setup.errors)")
+        let run = try await Tool.run(Self.status + ["--json"], folder: scratch.path)
+        #expect(try Grammar().check(run).contains { $0["lateWrites"]?.string == "found" })
+        let text = try await Tool.run(Self.status, folder: scratch.path)
+        #expect(text.output.contains(/late writes +found/))
+    }
+
     @Test("status offers the commands of which a person chooses one when both stores have objects")
     func choices() async throws {
         let scratch = try Scratch()

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import TestSupport
 import Testing
 
 @Suite("Verb share")
@@ -201,6 +202,32 @@ struct ShareTests {
         let words = run.output.split(separator: " ").map(String.init)
         let path = try #require(words.firstIndex(of: "former").map { words[$0 + 1] })
         #expect(try await SQLiteProgram.run(path, "SELECT name FROM habit") == "new\n")
+    }
+
+    @Test(
+        "status, resume and a repeated share name the store that an interrupted share replaced",
+        arguments: ["resume", "share"]
+    )
+    func displacedByInterruptedShare(verb: String) async throws {
+        let schema = "CREATE TABLE habit(id INTEGER PRIMARY KEY, name);"
+        _ = try await SQLiteProgram.run(new, "\(schema) INSERT INTO habit VALUES(9, 'new')")
+        let plain = try scratch.folder("plain") + "/Habits.sqlite"
+        _ = try await SQLiteProgram.run(plain, "\(schema) INSERT INTO habit VALUES(1, 'old')")
+        // A reader delays the fence of a store with a rollback journal.
+        let reader = try StoreWriterProcess(plain)
+        _ = try reader.execute("BEGIN")
+        _ = try reader.execute("SELECT * FROM habit")
+        let words = ["share", plain, new, "--on-both", "keep-old", "--lock-timeout", "100ms"]
+        #expect(try await Tool.run(words).status == 6)
+        let status = try await Tool.run(["status", plain, new])
+        #expect(reader.waitForExit() == 0)
+        let end = try await Tool.run(verb == "share" ? words : ["resume", plain])
+        #expect(end.status == 0, "\(end.errors)")
+        for run in [status, end, try await Tool.run(["status", plain, new])] {
+            let words = run.output.split(separator: " ").map(String.init)
+            let path = try #require(words.firstIndex(of: "former").map { words[$0 + 1] }, "\(run.output)")
+            #expect(try await SQLiteProgram.run(path, "SELECT name FROM habit") == "new\n")
+        }
     }
 
     @Test("--state puts the journal in that folder, and the printed next command includes it")
