@@ -60,7 +60,7 @@ int csqlite_configure(sqlite3 *connection, int option, int value);
 #define CSQLITE_FILE_SYSTEM "store-migrate"
 
 /* Registers SQLite's own file system for Unix under that name, with one difference: a file that a journal names as its
- * super-journal is neither read nor deleted. SQLite would do both, and whoever may write beside the store can name any
+ * super-journal is neither read nor deleted. SQLite would do both, and a user who may write beside the store can name any
  * file. A remaining super-journal is harmless: no journal refers to it any more, or its other stores still need it.
  *
  * From then on SQLite also opens files for reading with O_NONBLOCK, and waits only for the holder of a lease. A FIFO in

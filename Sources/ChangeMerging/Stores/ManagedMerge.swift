@@ -64,6 +64,7 @@ package final class ManagedMerge: PlannedMerge {
             {
                 try StoreFence.requireNone(in: connection)
                 try requireSameState()
+                try connection.referenceTables(referencedBy: sides.old.connection)
                 let started = try run.record?(connection)
                 recording = started
                 writer.willWrite = started.map { started in

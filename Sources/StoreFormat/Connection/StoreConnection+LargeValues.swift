@@ -29,12 +29,23 @@ extension StoreConnection: LargeValueSource {
         let accesses = try connections.map { try $0.access(toLargeValuesOf: table) }
         let byReference = !accesses.contains(.whole)
         for (connection, access) in zip(connections, accesses) {
-            if byReference, !connection.largeValueAccess.values.contains(where: { $0 != .whole }) {
-                try LargeValueFunction.install(on: connection.openHandle(), connection.budget)
-            }
-            connection.largeValueAccess[table] = byReference ? access : .whole
+            try connection.setAccess(byReference ? access : .whole, toLargeValuesOf: table)
         }
         return try body(byReference)
+    }
+
+    /// Reads by reference each table that `other` reads by reference, because values of its rows are written here.
+    package func referenceTables(referencedBy other: StoreConnection) throws {
+        for (table, access) in other.largeValueAccess where access != .whole && largeValueAccess[table] == nil {
+            try setAccess(self.access(toLargeValuesOf: table), toLargeValuesOf: table)
+        }
+    }
+
+    private func setAccess(_ access: LargeValueAccess, toLargeValuesOf table: String) throws {
+        if access != .whole, !largeValueAccess.values.contains(where: { $0 != .whole }) {
+            try LargeValueFunction.install(on: openHandle(), budget)
+        }
+        largeValueAccess[table] = access
     }
 
     private func access(toLargeValuesOf table: String) throws -> LargeValueAccess {
