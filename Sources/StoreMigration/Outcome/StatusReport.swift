@@ -53,7 +53,7 @@ public struct StatusReport: Sendable {
 
     /// Whether the old store was written to after the copy.
     public enum LateWrites: String, Sendable, Codable {
-        /// The store is not shared.
+        /// The store is not shared, or shared to another path than the named one.
         case notApplicable
         case none
         case found

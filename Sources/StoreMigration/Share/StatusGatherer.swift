@@ -88,6 +88,8 @@ struct StatusGatherer {
         if case .voided = state { return .unknown }
         guard case .shared(let shared) = state else { return .notApplicable }
         guard condition.inspection != nil else { return .unknown }
+        // The rows are at another path than the one that the caller names.
+        if case .elsewhere = try gatherer.namedPlace(of: shared) { return .notApplicable }
         return try gatherer.isUnchanged(shared.oldState) ? .none : .found
     }
 

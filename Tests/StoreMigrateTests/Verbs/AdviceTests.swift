@@ -187,6 +187,19 @@ struct AdviceTests {
         #expect(text.output.contains(/late writes +found/))
     }
 
+    @Test("status with another new path reports no late writes, and its next command names the path of the share")
+    func otherNewPath() async throws {
+        let scratch = try Scratch()
+        let old = try await scratch.store("old.db", "CREATE TABLE t(a); INSERT INTO t VALUES(1);")
+        let other = try await scratch.store("other.db", "CREATE TABLE t(a);")
+        let new = "\(scratch.path)/new.db"
+        try #require(try await Tool.run(["share", old, new, "--old", "capture"]).status == 0)
+        let run = try await Tool.run(["status", old, other, "--json"])
+        let status = try Grammar().check(run).first { $0["run"]?.string == "shared" }
+        #expect(status?["lateWrites"]?.string == "notApplicable")
+        #expect(status?["next"]?.string == "store-migrate status \(old) \(new)")
+    }
+
     @Test("status offers the commands of which a person chooses one when both stores have objects")
     func choices() async throws {
         let scratch = try Scratch()
