@@ -116,7 +116,7 @@ extension WalkWorld {
         gone.subtract(model.overruled)
         // An unmerge, or the command that finishes one, rolls back merged rows.
         if (unfinished + [call]).contains(where: { $0.verb == "unmerge" && $0.places.first == place }) {
-            for brought in brought[place] ?? [] { gone.subtract(brought) }
+            gone.subtract(brought[place] ?? [])
         }
         guard !gone.isEmpty else { return [] }
         let isOverruled = ["overwrite", "rollback"].contains(call.value(of: "--policy") ?? "")
@@ -258,9 +258,10 @@ extension WalkWorld {
             }
             let added = new.tokens.subtracting(old.tokens).subtracting(call.liveTokens(at: place))
             if call.verb == "unmerge", call.places.first == place, answer.ending == .exited(0) {
-                brought[place] = nil
-            } else if !added.isEmpty {
-                brought[place, default: []].append(added)
+                // A second unmerge rolls back the merge before.
+                brought[place]?.formIntersection(new.tokens)
+            } else {
+                brought[place, default: []].formUnion(added)
             }
         }
     }

@@ -86,7 +86,7 @@ package final class WalkWorld {
     /// The files of parked rows seen so far.
     var parkedFiles: Set<String> = []
     /// The versions that each store got from its last merges.
-    var brought: [Int: [Set<String>]] = [:]
+    var brought: [Int: Set<String>] = [:]
     /// The versions that both stores of a pair had after the last successful share.
     var pairs: [[Int]: Set<String>] = [:]
     /// The old stores of shares with `--old capture`, also of unfinished ones.
