@@ -46,6 +46,7 @@ extension ManagedObjectContext {
     private func mergeRereading(_ changes: ObjectIDChanges) throws {
         // A child reads from its parent, and merging does not change the parent's objects.
         if parent != nil { persistentStoreCoordinator.forget(changes) }
+        try graph.forgetDestinations(changedIn: changes)
         try merge(changes, isRereading: parent == nil)
     }
 

@@ -29,6 +29,8 @@ final class ObjectGraph {
     private var failure: (any Error)?
     private var registry: [ManagedObjectID: ObjectReference] = [:]
     private var retained: Set<ManagedObject> = []
+    /// False if no registered object has read destinations of a to-many relationship.
+    var mayHaveDestinations = false
     /// The permanent IDs of objects whose temporary IDs are still in use, by a child, a request or a notice.
     let permanentIDs = PermanentIDs()
     /// The permanent IDs that new objects got before their save, by their temporary IDs.
@@ -261,7 +263,27 @@ final class ObjectGraph {
             stored = try source.destinations(of: [object.objectID], name)[object.objectID] ?? []
         }
         object.toManys[index, default: ToManyValue()].base = stored
+        mayHaveDestinations = true
         return value.members(of: stored)
+    }
+
+    /// Drops read destinations of changed entities: a notice of another program need not name the owners.
+    func forgetDestinations(changedIn changes: ObjectIDChanges) throws {
+        guard mayHaveDestinations else { return }
+        let entities = try source.shape().entities
+        let changed = [changes.inserted, changes.updated, changes.deleted, changes.refreshed, changes.invalidated]
+        let roots = Set(changed.flatMap { Set($0.map(\.entityName)) }.compactMap { entities[$0]?.root })
+        mayHaveDestinations = false
+        for object in registry.values.compactMap(\.object) {
+            for index in object.toManys.keys where object.toManys[index]?.base != nil {
+                let destination = entities[object.shape.toManys[index].destination]
+                if destination.map({ roots.contains($0.root) }) ?? true {
+                    object.toManys[index]?.base = nil
+                } else {
+                    mayHaveDestinations = true
+                }
+            }
+        }
     }
 
     // MARK: Bookkeeping

@@ -53,6 +53,7 @@ extension ObjectGraph {
             }
         }
         let read = try source.destinations(of: unread.map(\.objectID), name)
+        if !unread.isEmpty { mayHaveDestinations = true }
         for owner in unread {
             guard case .toMany(let index) = owner.shape.property(name) else { continue }
             owner.toManys[index, default: ToManyValue()].base = read[owner.objectID] ?? []

@@ -140,6 +140,29 @@ struct MergingTests {
         }
     }
 
+    @Test("A notice that names only the members updates an owner's to-many relationship that was read before")
+    func membersNamedOnly() async throws {
+        let stack = try SiblingStack(Library.model)
+        let (author, book) = try await stack.main.perform { context in
+            context.retainsRegisteredObjects = true
+            let author = try context.insertNewObject(forEntityName: "Author")
+            try author.setValue("a", forKey: "name")
+            let book = try context.insertNewObject(forEntityName: "Book")
+            try context.save()
+            #expect(try author.objects(forKey: "books").isEmpty)
+            return (author.objectID, book.objectID)
+        }
+        try stack.elsewhere("UPDATE ZBOOK SET ZAUTHOR = (SELECT Z_PK FROM ZAUTHOR), Z_OPT = Z_OPT + 1")
+        try await ManagedObjectContext.mergeChanges(
+            fromRemoteContextSave: ObjectIDChanges(updated: [book]),
+            into: [stack.main]
+        )
+        let books = try await stack.main.perform { context in
+            try context.existingObject(with: author).objects(forKey: "books").map(\.objectID)
+        }
+        #expect(books == [book])
+    }
+
     @Test("Automatic merging merges every sibling's save")
     func automatic() async throws {
         let ids = ids
