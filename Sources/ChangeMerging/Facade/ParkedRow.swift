@@ -14,8 +14,8 @@ package struct ParkedRow: Codable {
     /// The row by attributes, or by columns, without ``largeValues``.
     package let values: [String: StoredValue]
     /// The values that are read in pieces from ``sources`` when the row is written.
-    package let largeValues: [String: LargeValue]
-    package let sources: [any LargeValueSource]
+    package private(set) var largeValues: [String: LargeValue] = [:]
+    package private(set) var sources: [any LargeValueSource] = []
     /// The partners of each relationship, by their keys in the shared store.
     package let partners: [String: [Int64]]
 
@@ -65,32 +65,9 @@ package struct ParkedRow: Codable {
 // MARK: Coding
 
 extension ParkedRow {
+    /// Large values are written by ``write(_:)`` only.
     private enum CodingKeys: String, CodingKey {
         case side, entity, key, target, reason, values, partners
-    }
-
-    package func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(side, forKey: .side)
-        try container.encode(entity, forKey: .entity)
-        try container.encode(key, forKey: .key)
-        try container.encodeIfPresent(target, forKey: .target)
-        try container.encode(reason, forKey: .reason)
-        try container.encode(values, forKey: .values)
-        try container.encode(partners, forKey: .partners)
-    }
-
-    package init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        self.init(
-            side: try container.decode(MergeDirection.self, forKey: .side),
-            entity: try container.decode(String.self, forKey: .entity),
-            key: try container.decode([StoredValue].self, forKey: .key),
-            target: try container.decodeIfPresent([StoredValue].self, forKey: .target),
-            reason: try container.decode(StoreMergeConflict.Reason.self, forKey: .reason),
-            values: try container.decode([String: StoredValue].self, forKey: .values),
-            partners: try container.decode([String: [Int64]].self, forKey: .partners)
-        )
     }
 
     /// Calls `body` with the row as a line of JSON, piece by piece: no large value is held.

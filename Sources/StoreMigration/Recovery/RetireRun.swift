@@ -292,7 +292,7 @@ struct RetireRun {
     func writtenLate(_ shared: RunState.SharedRun) -> MigrationError {
         MigrationError(
             .lateWrites,
-            "the old store was written to after it was shared",
+            Finding.writtenLate(at: old).message,
             path: old.path,
             next: .status(old: old.path, new: shared.run.new.path)
         )

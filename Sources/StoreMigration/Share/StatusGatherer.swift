@@ -47,17 +47,7 @@ struct StatusGatherer {
         }
         if case .voided = state { findings.append(.commonStateUnknown(at: old)) }
         findings += [old, new].flatMap(AsideFolder.stores(displacedFrom:)).map(Finding.storeKept(at:))
-        if lateWrites == .found {
-            findings.append(
-                Finding(
-                    .lateWrites,
-                    .warning,
-                    level: .content,
-                    "the old store was written to after it was shared",
-                    path: old.path
-                )
-            )
-        }
+        if lateWrites == .found { findings.append(.writtenLate(at: old)) }
         let advice =
             try !holders.isEmpty
             ? Advice() : isRetiring ? Advice(next: .resume(old: old.path)) : advice(state, lateWrites)

@@ -113,19 +113,25 @@ struct AdviceTests {
             ),
         ]
 
+    /// Folders `old` and `new`, in which a shell ran the commands of a setup.
+    private static func scratch(after commands: String) async throws -> Scratch {
+        let scratch = try Scratch()
+        try scratch.folder("old")
+        try scratch.folder("new")
+        let tool = try Tool.path
+        let script = "TOOL='\(tool)'; tool() { '\(tool)' \"$@\" >&2; }; set -e; \(commands)"
+        let setup = try await Tool.run(command: ["bash", "-c", script], folder: scratch.path)
+        try #require(setup.status == 0, "\(setup.errors)")
+        return scratch
+    }
+
     @Test(
         "Following the next commands ends after at most three, with nothing left or a choice for a person",
         arguments: cases
     )
     func follow(_ row: OutcomeTests.Case) async throws {
-        let scratch = try Scratch()
-        try scratch.folder("old")
-        try scratch.folder("new")
+        let scratch = try await Self.scratch(after: row.setup)
         let tool = try Tool.path
-        let script = "TOOL='\(tool)'; tool() { '\(tool)' \"$@\" >&2; }; set -e; \(row.setup)"
-        let setup = try await Tool.run(command: ["bash", "-c", script], folder: scratch.path)
-        try #require(setup.status == 0, "\(setup.errors)")
-
         let first = try await Tool.run(row.call + ["--json"], folder: scratch.path)
         var summary = try #require(try Grammar().check(first).last)
         #expect(summary["outcome"]?.string == row.outcome.rawValue, "\(first.errors)")
@@ -174,13 +180,7 @@ struct AdviceTests {
 
     @Test("status reports late writes when only an external file of the old store changed in place")
     func externalFileInPlace() async throws {
-        let scratch = try Scratch()
-        try scratch.folder("old")
-        try scratch.folder("new")
-        let tool = try Tool.path
-        let script = "tool() { '\(tool)' \"$@\" >&2; }; set -e; \(Self.externalWrite)"
-        let setup = try await Tool.run(command: ["bash", "-c", script], folder: scratch.path)
-        try #require(setup.status == 0, "\(setup.errors)")
+        let scratch = try await Self.scratch(after: Self.externalWrite)
         let run = try await Tool.run(Self.status + ["--json"], folder: scratch.path)
         #expect(try Grammar().check(run).contains { $0["lateWrites"]?.string == "found" })
         let text = try await Tool.run(Self.status, folder: scratch.path)

@@ -1,0 +1,100 @@
+public import StoreFormat
+
+extension Finding.Code {
+    /// Rows exist only in the old store, because the caller decided to keep the new one unchanged.
+    public static let rowsOnlyInOldStore = Finding.Code(rawValue: "rowsOnlyInOldStore")
+    /// The destination had an empty store, of which a copy is kept.
+    public static let emptyStoreKeptAside = Finding.Code(rawValue: "emptyStoreKeptAside")
+    /// A copy of the destination's store was kept before its content was replaced.
+    public static let storeKeptAside = Finding.Code(rawValue: "storeKeptAside")
+    /// A file of zero bytes has the name of a store.
+    public static let emptyFile = Finding.Code(rawValue: "emptyFile")
+    /// The destination had sidecars without a main file, which were displaced.
+    public static let sidecarsMovedAside = Finding.Code(rawValue: "sidecarsMovedAside")
+    /// The store was shared before, and the shared store is missing.
+    public static let sharedStoreMissing = Finding.Code(rawValue: "sharedStoreMissing")
+    /// The new store's name lacks the old one's extension.
+    public static let otherExtension = Finding.Code(rawValue: "otherExtension")
+    /// The caller asks for an old store that accepts writes, and the fence of an earlier share stays.
+    public static let fenceStays = Finding.Code(rawValue: "fenceStays")
+    /// The old store was written to after it was copied.
+    public static let lateWrites = Finding.Code(rawValue: "lateWrites")
+}
+
+extension Finding {
+    static func rowsOnlyInOldStore(at location: StoreLocation) -> Finding {
+        Finding(
+            .rowsOnlyInOldStore,
+            .warning,
+            level: .content,
+            "rows exist only in the old store, because the new one was kept unchanged: after a retire they are only in"
+                + " its archive; merge the old store into the new one to carry them",
+            path: location.path
+        )
+    }
+
+    static func fenceStays(at location: StoreLocation) -> Finding {
+        Finding(
+            .fenceStays,
+            .warning,
+            level: .files,
+            "the old store still refuses writes: no base for merging late writes was kept when it was fenced; to capture"
+                + " instead, unshare it and share it again",
+            path: location.path
+        )
+    }
+
+    static func zeroByteFile(at location: StoreLocation) -> Finding {
+        Finding(.emptyFile, .info, level: .files, "a file of zero bytes counts as no store", path: location.path)
+    }
+
+    static func emptyStoreAside(at location: StoreLocation) -> Finding {
+        Finding(
+            .emptyStoreKeptAside,
+            .info,
+            level: .files,
+            "a copy of the empty store at the new path is kept",
+            path: location.path
+        )
+    }
+
+    static func storeAside(at location: StoreLocation) -> Finding {
+        Finding(
+            .storeKeptAside,
+            .info,
+            level: .files,
+            "a copy of the store at the new path is kept",
+            path: location.path
+        )
+    }
+
+    static func sidecarsAside(_ names: [String], at location: StoreLocation) -> Finding {
+        Finding(
+            .sidecarsMovedAside,
+            .info,
+            level: .files,
+            "\(names.sorted().joined(separator: " and ")) had no main file and is moved to the displaced files",
+            path: location.path
+        )
+    }
+
+    static func sharedStoreGone(from location: StoreLocation) -> Finding {
+        Finding(
+            .sharedStoreMissing,
+            .error,
+            level: .files,
+            "the shared store is missing; the old store is shared again",
+            path: location.path
+        )
+    }
+
+    static func writtenLate(at location: StoreLocation) -> Finding {
+        Finding(
+            .lateWrites,
+            .warning,
+            level: .content,
+            "the old store was written to after it was shared",
+            path: location.path
+        )
+    }
+}
