@@ -218,7 +218,11 @@ let package = Package(
             "HabitData",
             ["StoreMigration", "ManagedObjects", "BuiltInStrategies", "StoreStrategies", "StoreFormat"]
         ),
-        .demonstration("HabitApp", isExecutable: true, ["HabitData", "ManagedObjects", "StoreFormat", .arguments]),
+        .demonstration(
+            "HabitApp",
+            isExecutable: true,
+            ["HabitData", "ManagedObjects", "ChangeMerging", "StoreFormat", .arguments]
+        ),
         .demonstration(
             "HabitWidget",
             isExecutable: true,

@@ -12,11 +12,21 @@ public struct DataController: Sendable {
 
     public let container: PersistentContainer
 
-    /// Opens the shared store by the role's description, which the app wrote beside it.
-    public init(_ role: StoreRole, in group: GroupContainer) throws {
-        let descriptions = try StoreMigrator.descriptions(at: Self.descriptions(in: group))
+    /// Opens the shared store, or creates it, by the role's description; nil before the app's first launch.
+    public init?(_ role: StoreRole, in group: GroupContainer) throws {
+        let descriptions: [StoreRole: PersistentStoreDescription]
+        do {
+            descriptions = try StoreMigrator.descriptions(at: Self.descriptions(in: group))
+        } catch {
+            guard error.outcome == .nothingFound else { throw error }
+            return nil
+        }
         guard let description = descriptions[role] else { throw CocoaError(.fileReadCorruptFile) }
-        container = PersistentContainer(name: "HabitCalendar", descriptions: [description])
+        container = PersistentContainer(
+            name: "HabitCalendar",
+            managedObjectModel: .habitCalendar,
+            descriptions: [description]
+        )
         try container.loadPersistentStores()
     }
 
@@ -35,8 +45,10 @@ public struct DataController: Sendable {
             )
         )
         .shareStoreIfNecessary()
-        guard [.shared, .alreadyShared, .merged].contains(outcome.outcome) else { throw CocoaError(.fileNoSuchFile) }
-        try self.init(.app, in: group)
+        guard [.shared, .alreadyShared, .merged, .nothingFound].contains(outcome.outcome),
+            let shared = try Self(.app, in: group)
+        else { throw CocoaError(.fileNoSuchFile) }
+        self = shared
     }
 
     private static func descriptions(in group: GroupContainer) -> URL {

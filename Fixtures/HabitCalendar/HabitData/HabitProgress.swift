@@ -22,9 +22,7 @@ public struct HabitProgress: Sendable, Equatable, CustomStringConvertible {
         on today: Date,
         in context: isolated ManagedObjectContext
     ) throws {
-        var request = FetchRequest(entityName: "Habit")
-        request.predicate = try FetchPredicate(format: "id == %@", id)
-        guard let habit = try context.fetch(request).first else { return nil }
+        guard let habit = try context.habit(id) else { return nil }
         name = try habit.value(String.self, forKey: "name") ?? ""
         let running = try habit.objects(forKey: "challenges")
             .first { challenge in
@@ -37,13 +35,16 @@ public struct HabitProgress: Sendable, Equatable, CustomStringConvertible {
         challenge = try running.map { challenge in
             let from = try challenge.value(Date.self, forKey: "fromDate") ?? today
             let to = try challenge.value(Date.self, forKey: "toDate") ?? today
+            let day = Self.days(from: from, to: today) + 1
+            let executedBefore = try days.count { day in
+                let date = try day.value(Date.self, forKey: "date") ?? today
+                return try date < today && day.value(Bool.self, forKey: "wasExecuted") == true
+            }
             return Challenge(
-                day: Self.days(from: from, to: today) + 1,
+                day: day,
                 daysToFinish: Self.days(from: today, to: to),
-                daysMissed: try days.count { day in
-                    let date = try day.value(Date.self, forKey: "date") ?? today
-                    return try date < today && day.value(Bool.self, forKey: "wasExecuted") != true
-                }
+                // A day without a record was missed as well.
+                daysMissed: day - 1 - executedBefore
             )
         }
     }

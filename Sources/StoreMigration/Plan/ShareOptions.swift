@@ -34,10 +34,19 @@ public struct ShareOptions: Sendable {
         case fail
     }
 
+    /// What to do when neither path has a store.
+    public enum MissingPolicy: String, Sendable, Codable, CaseIterable {
+        /// Only report it.
+        case fail
+        /// The app's first launch: describe the store that the app creates at the new path.
+        case ignore
+    }
+
     /// The treatment of the old store; nil keeps the recorded one of an earlier share, and fences a store without one.
     public var oldStore: OldStorePolicy?
     public var onBoth: BothPlacesPolicy = .fail
     public var ifBusy: BusyPolicy = .wait
+    public var ifMissing: MissingPolicy = .ignore
     /// How to merge late writes, and two stores with objects.
     public var merging = MergeSettings()
     /// The model file that the caller's programs carry; a store with a newer model is refused.

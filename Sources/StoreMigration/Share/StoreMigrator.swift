@@ -43,7 +43,8 @@ public struct StoreMigrator: Sendable {
         self.onProgress = onProgress
     }
 
-    /// Reads how each role opens a shared store, from the file named by ``ShareOptions/descriptionsFile``.
+    /// Reads how each role opens a shared store, from the file named by ``ShareOptions/descriptionsFile``; before the app's
+    /// first share the outcome of the error is `nothingFound`.
     public static func descriptions(
         at url: URL
     ) throws(MigrationError) -> [StoreRole: PersistentStoreDescription] {
@@ -67,8 +68,9 @@ public struct StoreMigrator: Sendable {
 
     /// Shares the store unless that is done already.
     ///
-    /// Returns outcomes that need a decision, and `nothingFound`; throws what stops the run. `isCancelled` is called at
-    /// points where stopping leaves nothing behind.
+    /// Returns outcomes that need a decision; throws what stops the run. At an app's first launch neither path has a
+    /// store: the outcome is `nothingFound`, and its descriptions are those of the store that the app creates.
+    /// `isCancelled` is called at points where stopping leaves nothing behind.
     @discardableResult
     public func shareStoreIfNecessary(
         isCancelled: (@Sendable () -> Bool)? = nil

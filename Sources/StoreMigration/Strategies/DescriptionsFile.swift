@@ -41,7 +41,16 @@ struct DescriptionsFile {
     /// Reads the descriptions that a share wrote.
     static func descriptions(at url: URL) throws -> [StoreRole: PersistentStoreDescription] {
         let location = StoreLocation(url: url)
-        let bytes = try Directory.open(path: location.folder).contents(of: location.name, limit: greatestSize)
+        let folder = try Directory.open(path: location.folder)
+        guard try folder.status(of: location.name) != nil else {
+            throw MigrationError(
+                .nothingFound,
+                "there are no descriptions",
+                path: location.path,
+                advice: "Share the store with this file for the descriptions."
+            )
+        }
+        let bytes = try folder.contents(of: location.name, limit: greatestSize)
         let known = try? JSONDecoder().decode([String: PersistentStoreDescription].self, from: Data(bytes))
         var descriptions: [StoreRole: PersistentStoreDescription] = [:]
         for (name, description) in known ?? [:] {

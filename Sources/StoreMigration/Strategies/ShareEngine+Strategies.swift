@@ -109,8 +109,25 @@ extension ShareEngine {
 
     /// The outcome of a share with nothing to do, with how each role opens the store.
     func describing(_ outcome: ShareOutcome, _ described: DescribedStore?) throws -> ShareOutcome {
-        guard outcome.outcome == .alreadyShared, outcome.descriptions.isEmpty else { return outcome }
-        return outcome.adding(descriptions: try descriptionsInForce(described) { try recorded() })
+        guard outcome.descriptions.isEmpty else { return outcome }
+        return switch outcome.outcome {
+        case .alreadyShared: outcome.adding(descriptions: try descriptionsInForce(described) { try recorded() })
+        // With a next step, the store is at a third path.
+        case .nothingFound where options.ifMissing == .ignore && outcome.next == nil:
+            outcome.adding(descriptions: try descriptionsOfFirstLaunch())
+        default: outcome
+        }
+    }
+
+    /// How each role opens the store that the app creates at its first launch.
+    private func descriptionsOfFirstLaunch() throws -> [StoreRole: PersistentStoreDescription] {
+        guard !pipeline.isEmpty || options.descriptionsFile != nil, let container = try gatherer.folder(of: new) else {
+            return [:]
+        }
+        var base = PersistentStoreDescription(url: new.url)
+        base.sqlitePragmas["journal_mode"] = "WAL"
+        let roles = try pipeline.describe(StoreFacts(ofNewStoreIn: container), from: base)
+        return [StoreRole: PersistentStoreDescription](uniqueKeysWithValues: roles.map { ($0.role, $0.description) })
     }
 
     /// How each role opens an existing store: as strategies describe it if that is in force, else as recorded, else as
@@ -146,9 +163,7 @@ extension ShareEngine {
 
     /// The outcome, once its descriptions are written.
     func writing(_ outcome: ShareOutcome, to file: DescriptionsFile?) throws -> ShareOutcome {
-        if !outcome.outcome.isRefusal, !outcome.descriptions.isEmpty {
-            try file?.stage(outcome.descriptions).commit()
-        }
+        if !outcome.descriptions.isEmpty { try file?.stage(outcome.descriptions).commit() }
         return outcome
     }
 }

@@ -13,7 +13,7 @@ extension ConfigurationKey {
         case .old: choice(ShareOptions.OldStorePolicy.self, text)
         case .onBoth: choice(ShareOptions.BothPlacesPolicy.self, text)
         case .level: choice(VerificationLevel.self, text)
-        case .ifMissing: choice(MissingPolicy.self, text)
+        case .ifMissing: choice(ShareOptions.MissingPolicy.self, text)
         case .ifBusy: choice(ShareOptions.BusyPolicy.self, text)
         case .pluginSandbox: choice(PluginSandbox.Policy.self, text)
         case .lockTimeout: message { _ = try LockTimeout(argument: text) }

@@ -40,7 +40,7 @@ struct PolicyOptions: ParsableArguments {
     var model: PathArgument?
 
     @Option(help: ArgumentHelp("When there is no store: fail, or ignore and end with status 0.", valueName: "policy"))
-    var ifMissing: MissingPolicy = .fail
+    var ifMissing: ShareOptions.MissingPolicy = .fail
 
     @Option(help: ArgumentHelp("Back the old store up to this folder before anything else.", valueName: "dir"))
     var backup: PathArgument?
@@ -53,6 +53,7 @@ struct PolicyOptions: ParsableArguments {
         var options = run.shareOptions
         options.oldStore = old
         options.onBoth = onBoth
+        options.ifMissing = ifMissing
         options.merging = merging.settings
         options.level = level
         options.modelFile = model?.url

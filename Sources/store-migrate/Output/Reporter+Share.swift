@@ -5,14 +5,16 @@ import StoreVerification
 
 extension Reporter {
     /// Shows the result of a share, or the one error line that names the decision to make.
-    func show(_ outcome: ShareOutcome, _ missing: MissingPolicy, _ places: PlacesArguments, took: Duration) -> Ending {
+    func show(_ outcome: ShareOutcome, _ missing: ShareOptions.MissingPolicy, _ places: PlacesArguments, took: Duration)
+        -> Ending
+    {
         show(outcome, missing, old: places.old.path, new: places.newPath, took: took)
     }
 
     /// The same for verbs that take only the old store.
     func show(
         _ outcome: ShareOutcome,
-        _ missing: MissingPolicy,
+        _ missing: ShareOptions.MissingPolicy,
         old: String,
         new: String?,
         took: Duration
@@ -44,7 +46,7 @@ extension Reporter {
     }
 
     /// Shows a plan, and returns the status that the run would end with.
-    func show(_ plan: SharePlan, _ missing: MissingPolicy, isStrict: Bool) throws -> Ending {
+    func show(_ plan: SharePlan, _ missing: ShareOptions.MissingPolicy, isStrict: Bool) throws -> Ending {
         let next = decided(plan.outcome, plan.next, old: plan.old.path, new: plan.new.path)
         let ending = Ending(
             plan.outcome,

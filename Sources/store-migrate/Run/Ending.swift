@@ -41,7 +41,7 @@ struct Ending {
     }
 
     /// The same outcome, with status 0 for a missing store that the policy ignores.
-    func forgivingMissing(_ policy: MissingPolicy) -> Ending {
+    func forgivingMissing(_ policy: ShareOptions.MissingPolicy) -> Ending {
         guard outcome == .nothingFound, policy == .ignore else { return self }
         var copy = self
         copy.exitStatus = 0

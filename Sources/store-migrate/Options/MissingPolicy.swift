@@ -1,7 +1,0 @@
-import ArgumentParser
-
-/// Whether a missing store is a failure.
-enum MissingPolicy: String, CaseIterable, ExpressibleByArgument {
-    case fail
-    case ignore
-}

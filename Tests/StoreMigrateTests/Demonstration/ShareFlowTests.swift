@@ -1,0 +1,150 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Flow 1, share the store if necessary, with the app and its extension as two processes.
+///
+/// Each comment is the sentence of the published flow that the expectations after it stand for, in the flow's order.
+@Suite("Flow 1: an app shares its store with its extension", .verify)
+struct ShareFlowTests {
+    @Test("A missing group container ends both programs with the command that creates it, and creates nothing")
+    func groupMissing() async throws {
+        let stage = try await HabitStage(isUpgrade: true)
+        let before = try stage.scratch.fingerprint()
+        // Step 1: "find the private store's URL and the group container's store URL"; published: "nil container silently
+        // skipped"; ours: "a missing container is an error that says what to do".
+        let app = try await Tool.run(command: stage.appCommand(group: "group.absent"))
+        let widget = try await stage.widget(group: "group.absent")
+        for run in [app, widget] {
+            #expect(run.status == 1 && run.output.isEmpty)
+            #expect(run.errors.contains("mkdir -p \(stage.scratch.path("group.absent"))"), "\(run.errors)")
+        }
+        let after = try stage.scratch.fingerprint(withFolderTimes: false)
+        #expect(Set(after.keys.filter { !$0.hasPrefix("notification-") }) == Set(before.keys))
+    }
+
+    @Test("After an upgrade the app shares the store once, and its widget shows the same")
+    func upgrade() async throws {
+        let stage = try await HabitStage(isUpgrade: true)
+        // "An app shipped with a private store. A later version adds an extension": the extension may run first. It then
+        // shows that there is nothing, and creates nothing in the way of the share.
+        let early = try await stage.widget()
+        #expect(early.status == 0 && early.output == "There are no habits yet: start the app.\n")
+        #expect(try stage.scratch.names(stage.scratch.path("group.habits")).isEmpty)
+        // Step 2: "before the stores are loaded, inside the data controller: if private exists and shared does not, move
+        // the file"; ours: nothing is lost, and the old store refuses writes.
+        let first = try await stage.app()
+        #expect(first.status == 0, "\(first.errors)")
+        #expect(first.output == "Morning run: day 51, 49 days to finish, 0 missed, 50 executed\n")
+        #expect(try await stage.stored("SELECT count(*) FROM ZHABITDAY") == "1180")
+        let late = try await Tool.run(command: ["sqlite3", stage.old, "UPDATE ZHABIT SET ZNAME = 'late'"])
+        #expect(late.status != 0 && late.errors.contains(stage.new))
+        // Step 3: "use the new location in the data controller": both processes open the one store, by its role's options.
+        let shown = try await stage.widget()
+        #expect(shown.output == "Time to run\n" + first.output)
+        // "once": the second launch changes neither store.
+        let saves = try await stage.stored("SELECT count(*) FROM ATRANSACTION")
+        let privateStore = try Data(contentsOf: URL(filePath: stage.old))
+        let second = try await stage.app()
+        #expect(second.output == first.output)
+        #expect(try await stage.stored("SELECT count(*) FROM ATRANSACTION") == saves)
+        #expect(try Data(contentsOf: URL(filePath: stage.old)) == privateStore)
+    }
+
+    @Test("At the first launch on a new machine the app creates the shared store, and its widget shows it")
+    func firstLaunch() async throws {
+        let stage = try await HabitStage(isUpgrade: false)
+        // Step 2: "if private exists": it does not, which is no failure, and the widget shows its empty state.
+        #expect(try await stage.widget().output == "There are no habits yet: start the app.\n")
+        let empty = try await stage.app()
+        #expect(empty.status == 0 && empty.output == "There is no such habit.\n", "\(empty.errors)")
+        // Step 3: "use the new location": the store is in the group, and nothing is at the private path.
+        #expect(try stage.scratch.names(stage.scratch.path("app")).isEmpty)
+        let sound = try await Tool.run(["verify", stage.new])
+        #expect(sound.status == 0, "\(sound.output)")
+        #expect(try await stage.app(["--name", "Morning run"]).output == "Morning run: 0 days executed\n")
+        // Step 4: the extension "fetches one object by its id and shows it; it may also modify".
+        #expect(try await stage.widget().output == "Time to run\nMorning run: 0 days executed\n")
+        let done = try await stage.widget(HabitStage.habit, ["--done"])
+        #expect(done.output == "Time to run\nMorning run: 1 days executed\n", "\(done.errors)")
+        // The second launch finds the same store.
+        let second = try await stage.app()
+        #expect(second.status == 0 && second.output.hasSuffix("Morning run: 1 days executed\n"), "\(second.errors)")
+        #expect(try await stage.stored("SELECT count(*) FROM ZHABIT") == "1")
+    }
+}
+
+/// Step 4 of flow 1: "the extension is handed a notification (title, `userInfo["habitIdentifier"]`), starts its own data
+/// controller, fetches one object by its `id` and shows it; it may also modify".
+@Suite("Flow 1: the extension shows the habit of a notification", .verify)
+struct NotificationFlowTests {
+    /// "Read ten pages": its running challenge has 25 days that were missed.
+    private static let missing = "7F2D4C6B-1A8E-4B3D-8C5F-9E0A1B2C3D4E"
+    private let stage: HabitStage
+
+    init() async throws {
+        stage = try await HabitStage(isUpgrade: true)
+        let started = try await stage.app()
+        #expect(started.status == 0, "\(started.errors)")
+    }
+
+    @Test("A running challenge shows the day's number, days to finish, missed and executed, below the title")
+    func challenge() async throws {
+        // "for a habit with a running challenge: current day number, days to finish, days missed, days executed".
+        #expect(
+            try await stage.widget(Self.missing).output
+                == "Time to run\nRead ten pages: day 51, 49 days to finish, 25 missed, 25 executed\n"
+        )
+        #expect(try await stage.app(habit: Self.missing).output.contains(" 25 missed, 25 executed\n"))
+        // A day without a record counts as missed as soon as it is over.
+        #expect(
+            try await stage.widget(Self.missing, today: "2026-11-17").output
+                == "Time to run\nRead ten pages: day 53, 47 days to finish, 27 missed, 25 executed\n"
+        )
+        // The first and the last day; before and after them there is no running challenge.
+        #expect(try await stage.widget(Self.missing, today: "2026-09-26").output.contains("day 1, 99 days to finish"))
+        #expect(try await stage.widget(Self.missing, today: "2027-01-03").output.contains("day 100, 0 days to finish"))
+        #expect(try await !stage.widget(Self.missing, today: "2027-01-04").output.contains("to finish"))
+    }
+
+    @Test("A daily habit, without a challenge, shows its executed days only")
+    func daily() async throws {
+        // "without one (a daily habit): days executed only".
+        let id = try await stage.stored("SELECT hex(ZID) FROM ZHABIT WHERE ZNAME = 'Habit 8'")
+        let executed = try await stage.stored(
+            "SELECT sum(ZWASEXECUTED) FROM ZHABITDAY d JOIN ZHABIT h ON h.Z_PK = d.ZHABIT WHERE h.ZNAME = 'Habit 8'"
+        )
+        let uuid = [20, 16, 12, 8].reduce(into: id) { $0.insert("-", at: $0.index($0.startIndex, offsetBy: $1)) }
+        #expect(try await stage.widget(uuid).output == "Time to run\nHabit 8: \(executed) days executed\n")
+        let done = try await stage.widget(uuid, ["--done"])
+        #expect(done.output == "Time to run\nHabit 8: \((Int(executed) ?? 0) + 1) days executed\n", "\(done.errors)")
+    }
+
+    @Test("A notification without an identifier is a usage error")
+    func unnamed() async throws {
+        // "no identifier and a missing object are both crashes in debug"; ours: "no identifier is a usage error".
+        let none = try await stage.widget(nil)
+        #expect(none.status == 64 && none.output.isEmpty)
+        #expect(none.errors.contains("names no habit"))
+    }
+
+    @Test("A habit that is gone is a normal answer, and its scheduled notifications are removed, no others")
+    func gone() async throws {
+        _ = try await stage.app(habit: Self.missing)
+        let folder = stage.scratch.path("group.habits/notifications")
+        try FileManager.default.copyItem(
+            atPath: folder + "/\(Self.missing).json",
+            toPath: folder + "/a second one.json"
+        )
+        #expect(try await stage.app(["--delete"], habit: Self.missing).output == "There is no such habit.\n")
+        // "an unknown one a normal answer"; "for an id that is gone: nothing, and it says so".
+        let shown = try await stage.widget(Self.missing)
+        #expect(shown.status == 0, "\(shown.errors)")
+        #expect(
+            shown.output
+                == "Time to run\nThere is no such habit any more. Its scheduled notifications are removed: 2\n"
+        )
+        #expect(try stage.scratch.names(folder) == [HabitStage.habit + ".json"])
+        #expect(try await stage.widget("11111111-2222-4333-8444-555555555555").output.hasSuffix("removed: 0\n"))
+    }
+}
