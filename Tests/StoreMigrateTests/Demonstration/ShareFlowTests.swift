@@ -7,6 +7,17 @@ import Testing
 /// Each comment is the sentence of the published flow that the expectations after it stand for, in the flow's order.
 @Suite("Flow 1: an app shares its store with its extension", .verify)
 struct ShareFlowTests {
+    /// "Read ten pages": its running challenge has 25 days that were missed.
+    private static let missing = "7F2D4C6B-1A8E-4B3D-8C5F-9E0A1B2C3D4E"
+
+    /// The app after its upgrade.
+    private func upgraded() async throws -> HabitStage {
+        let stage = try await HabitStage(isUpgrade: true)
+        let started = try await stage.app()
+        #expect(started.status == 0, "\(started.errors)")
+        return stage
+    }
+
     @Test("A missing group container ends both programs with the command that creates it, and creates nothing")
     func groupMissing() async throws {
         let stage = try await HabitStage(isUpgrade: true)
@@ -72,24 +83,13 @@ struct ShareFlowTests {
         #expect(second.status == 0 && second.output.hasSuffix("Morning run: 1 days executed\n"), "\(second.errors)")
         #expect(try await stage.stored("SELECT count(*) FROM ZHABIT") == "1")
     }
-}
 
-/// Step 4 of flow 1: "the extension is handed a notification (title, `userInfo["habitIdentifier"]`), starts its own data
-/// controller, fetches one object by its `id` and shows it; it may also modify".
-@Suite("Flow 1: the extension shows the habit of a notification", .verify)
-struct NotificationFlowTests {
-    /// "Read ten pages": its running challenge has 25 days that were missed.
-    private static let missing = "7F2D4C6B-1A8E-4B3D-8C5F-9E0A1B2C3D4E"
-    private let stage: HabitStage
-
-    init() async throws {
-        stage = try await HabitStage(isUpgrade: true)
-        let started = try await stage.app()
-        #expect(started.status == 0, "\(started.errors)")
-    }
+    // Step 4: "the extension is handed a notification (title, `userInfo["habitIdentifier"]`), starts its own data
+    // controller, fetches one object by its `id` and shows it; it may also modify".
 
     @Test("A running challenge shows the day's number, days to finish, missed and executed, below the title")
     func challenge() async throws {
+        let stage = try await upgraded()
         // "for a habit with a running challenge: current day number, days to finish, days missed, days executed".
         #expect(
             try await stage.widget(Self.missing).output
@@ -109,6 +109,7 @@ struct NotificationFlowTests {
 
     @Test("A daily habit, without a challenge, shows its executed days only")
     func daily() async throws {
+        let stage = try await upgraded()
         // "without one (a daily habit): days executed only".
         let id = try await stage.stored("SELECT hex(ZID) FROM ZHABIT WHERE ZNAME = 'Habit 8'")
         let executed = try await stage.stored(
@@ -122,6 +123,7 @@ struct NotificationFlowTests {
 
     @Test("A notification without an identifier is a usage error")
     func unnamed() async throws {
+        let stage = try await upgraded()
         // "no identifier and a missing object are both crashes in debug"; ours: "no identifier is a usage error".
         let none = try await stage.widget(nil)
         #expect(none.status == 64 && none.output.isEmpty)
@@ -130,6 +132,7 @@ struct NotificationFlowTests {
 
     @Test("A habit that is gone is a normal answer, and its scheduled notifications are removed, no others")
     func gone() async throws {
+        let stage = try await upgraded()
         _ = try await stage.app(habit: Self.missing)
         let folder = stage.scratch.path("group.habits/notifications")
         try FileManager.default.copyItem(

@@ -1,0 +1,38 @@
+import Foundation
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite("The demonstration's script and its quotation", .verify)
+struct DemonstrationTests {
+    @Test("The demonstration script shows every part of the flows and ends with status 0")
+    func script() async throws {
+        let programs = FilePath(try Tool.path).removingLastComponent().string
+        let run = try await Tool.run(command: [Tool.package + "/Fixtures/HabitCalendar/demo", programs])
+        #expect(run.status == 0, "\(run.errors)")
+        // In this order.
+        let parts = [
+            "FIRST LAUNCH", "There are no habits yet: start the app.", "Read ten pages: 0 days executed",
+            "Read ten pages: 1 days executed", "UPGRADE", "Shared HabitCalendar.sqlite: 1,204 objects",
+            "store moved to ~/group.habits/HabitCalendar.sqlite", "FROM THE APP TO THE WIDGET", "Time for: Evening run",
+            "FROM THE WIDGET TO THE APP", "controller: insert 2026-11-15 row 98", "51 executed",
+            "controller: insert 2026-11-16 row 99", "Saves while the app did not run: 1", "are removed: 1",
+            "merging   passed", "REPORT", "What was proved",
+        ]
+        var rest = run.output[...]
+        for part in parts {
+            let found = try #require(rest.firstRange(of: part), "'\(part)' is not in: \(rest)")
+            rest = rest[found.upperBound...]
+        }
+    }
+
+    @Test("The library guide quotes the data controller without changes")
+    func quoted() throws {
+        let source = try String(
+            contentsOfFile: Tool.package + "/Fixtures/HabitCalendar/HabitData/DataController.swift",
+            encoding: .utf8
+        )
+        #expect(source.split(separator: "\n", omittingEmptySubsequences: false).count <= 60)
+        #expect(try ReferencePage.library.text.contains("```swift\n\(source)```\n"))
+    }
+}
