@@ -103,7 +103,7 @@ let package = Package(
         .library(name: "ManagedObjects", targets: ["ManagedObjects", "ChangeRelay", "StoreFormat", "ChangeMerging"]),
         .library(name: "ChangeRelay", targets: ["ChangeRelay", "StoreFormat"]),
         .library(name: "StoreBackup", targets: ["StoreBackup", "StoreFormat"]),
-        .library(name: "StoreVerification", targets: ["StoreVerification"]),
+        .library(name: "StoreVerification", targets: ["StoreVerification", "StoreFormat"]),
         .library(name: "StoreStrategies", targets: ["StoreStrategies"]),
         .library(name: "StrategyProcess", targets: ["StrategyProcess", "StoreStrategies"]),
         .library(name: "BuiltInStrategies", targets: ["BuiltInStrategies", "StoreStrategies"]),
@@ -134,24 +134,28 @@ let package = Package(
         // ground
         .module("SafeFiles", ["CLinux", .systemPackage]),
         .module("ChildProcesses", ["CConfinement"]),
-        .module("StoreStrategies"),
+        .module("NearNames"),
+        .module("StoreStrategies", ["NearNames"]),
         // access
-        .module("StrategyProcess", ["ChildProcesses", "StoreStrategies", "CConfinement", .systemPackage]),
+        .module("StrategyProcess", ["ChildProcesses", "SafeFiles", "StoreStrategies", "CConfinement", .systemPackage]),
         // read
         .module("StoreFormat", ["SafeFiles", "CNettle", "CSQLite", "CZlib", .systemPackage]),
         // write
         .module("StoreWriting", ["StoreFormat", "SafeFiles", "CSQLite", "CZlib", .systemPackage]),
         // change
-        .module("ChangeMerging", ["StoreWriting", "StoreFormat", "SafeFiles", "CSQLite"]),
+        .module("ChangeMerging", ["StoreWriting", "StoreFormat", "NearNames", "SafeFiles", "CSQLite"]),
         .module("ChangeRelay", ["StoreWriting", "StoreFormat", "SafeFiles", .systemPackage]),
         .module("StoreBackup", ["StoreFormat", "SafeFiles", "CArchive", .systemPackage]),
-        .module("StoreFixtures", ["StoreWriting", "StoreFormat", "SafeFiles", "CSQLite", "CYAML", .systemPackage]),
+        .module(
+            "StoreFixtures",
+            ["StoreWriting", "StoreFormat", "NearNames", "SafeFiles", "CSQLite", "CYAML", .systemPackage]
+        ),
         // live
         .module(
             "ManagedObjects",
             [
-                "ChangeRelay", "ChangeMerging", "StoreWriting", "StoreFormat", "StoreStrategies", "SafeFiles",
-                "CICU", .systemPackage,
+                "ChangeRelay", "ChangeMerging", "StoreWriting", "StoreFormat", "StoreStrategies", "NearNames",
+                "SafeFiles", "CICU", .systemPackage,
             ]
         ),
         // prove

@@ -2,12 +2,9 @@ public import StoreStrategies
 
 /// Sets the class of file protection that the store's files have on Apple's platforms.
 public struct FileProtectionStrategy: StoreStrategy {
-    private static let classes: [(word: String, value: PersistentStoreDescription.FileProtection)] = [
-        ("complete", .complete),
-        ("complete-unless-open", .completeUnlessOpen),
-        ("complete-until-first-user-authentication", .completeUntilFirstUserAuthentication),
-        ("none", .none),
-    ]
+    private static let classes = PersistentStoreDescription.FileProtection.allCases.map {
+        (word: word(for: $0), value: $0)
+    }
 
     public let name = "FileProtection"
 
@@ -28,6 +25,16 @@ public struct FileProtectionStrategy: StoreStrategy {
     )
 
     public init() {}
+
+    /// The value of the option `class` for a class of file protection.
+    public static func word(for protection: PersistentStoreDescription.FileProtection) -> String {
+        switch protection {
+        case .complete: "complete"
+        case .completeUnlessOpen: "complete-unless-open"
+        case .completeUntilFirstUserAuthentication: "complete-until-first-user-authentication"
+        case .none: "none"
+        }
+    }
 
     public func evaluate(_ request: StrategyRequest) throws -> Applicability { .applicable }
 

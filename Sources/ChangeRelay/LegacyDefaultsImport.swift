@@ -20,7 +20,7 @@ extension Finding.Code {
 /// the file once every consumer of the queue has merged it. It is posted once while the file is unchanged. After a
 /// rewrite the payloads may be a later save's, so they are posted again. A dictionary whose objects are all of other
 /// stores is not imported, and keeps the array in the file.
-public struct LegacyDefaultsImport: Sendable {
+public struct LegacyDefaultsImport: BlockingCalls {
     /// The outcome for the payloads.
     public struct Result: Sendable, Hashable {
         /// The notices that this run posted.

@@ -1,11 +1,11 @@
 import SafeFiles
-import StoreFormat
+public import StoreFormat
 
 /// One consumer of a queue: reads the notices that are pending for it, and acknowledges them.
 ///
 /// One process at a time may use a name. A newly registered consumer starts at the end of the queue, because it has
 /// just read the store, or before imported notices that no consumer has acknowledged: they are addressed to it.
-public final class RelayConsumer: Sendable {
+public final class RelayConsumer: BlockingCalls {
     public let name: String
     package let queue: RelayQueue
     private let lock: FileLock

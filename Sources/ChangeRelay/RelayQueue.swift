@@ -9,7 +9,7 @@ import Synchronization
 /// notices that the slowest consumer has acknowledged are removed, and a consumer that exceeds the limits must refresh
 /// all objects when it returns. The queue is a SQLite file of its own, so each post is one transaction: a process
 /// killed while posting has posted fully or not at all.
-public final class RelayQueue: Sendable {
+public final class RelayQueue: BlockingCalls {
     /// Limits how often a growing queue is compacted.
     private static let postsBetweenCompactions: Int64 = 64
     /// SQLite's default for automatic checkpoints.

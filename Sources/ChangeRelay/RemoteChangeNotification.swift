@@ -8,7 +8,7 @@ public import StoreFormat
 /// extensions. They find each other by a file name derived from the store's. A suspended process is notified when it
 /// resumes. A process that was not running must catch up by reading. Commits of programs that do not post are noticed
 /// too.
-public final class RemoteChangeNotification: Sendable {
+public final class RemoteChangeNotification: BlockingCalls {
     /// A commit without a post within this time causes a notification by itself.
     package static let timeToPost = Duration.milliseconds(50)
 

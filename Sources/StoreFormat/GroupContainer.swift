@@ -95,3 +95,12 @@ public struct GroupContainer: Hashable, Sendable {
         return "'" + text.unicodeScalars.map { $0 == "'" ? "'\\''" : String($0) }.joined() + "'"
     }
 }
+
+extension URL {
+    /// The URL of the store `<name>.sqlite` in the container of a group.
+    ///
+    /// Throws as ``GroupContainer/init(_:root:)`` does when there is no container.
+    public static func group(_ identifier: String, name: String) throws -> URL {
+        try GroupContainer(identifier).storeURL(databaseName: name)
+    }
+}

@@ -6,12 +6,17 @@ package struct WorkMonitor: Sendable {
     private let isCancelled: (@Sendable () -> Bool)?
 
     /// Reports nothing and is never cancelled.
-    package static let silent = WorkMonitor()
+    package static let silent = WorkMonitor(onProgress: nil, checking: nil)
 
+    /// Is cancelled by the caller's function, or with the caller's task.
     package init(
         onProgress: (@Sendable (StoreProgress) -> Void)? = nil,
         isCancelled: (@Sendable () -> Bool)? = nil
     ) {
+        self.init(onProgress: onProgress, checking: { Task.isCancelled || isCancelled?() == true })
+    }
+
+    private init(onProgress: (@Sendable (StoreProgress) -> Void)?, checking isCancelled: (@Sendable () -> Bool)?) {
         self.onProgress = onProgress
         self.isCancelled = isCancelled
     }
@@ -32,12 +37,15 @@ package struct WorkMonitor: Sendable {
     package func sharedByThreads() -> WorkMonitor {
         guard let isCancelled else { return self }
         let wish = Wish()
-        return WorkMonitor(onProgress: onProgress) {
-            if wish.isSeen.load(ordering: .relaxed) { return true }
-            guard isCancelled() else { return false }
-            wish.isSeen.store(true, ordering: .relaxed)
-            return true
-        }
+        return WorkMonitor(
+            onProgress: onProgress,
+            isCancelled: {
+                if wish.isSeen.load(ordering: .relaxed) { return true }
+                guard isCancelled() else { return false }
+                wish.isSeen.store(true, ordering: .relaxed)
+                return true
+            }
+        )
     }
 
     private final class Wish: Sendable {

@@ -8,4 +8,12 @@ public struct ProgramRole: Hashable, Sendable, Codable {
         self.role = role
         self.modelFile = modelFile
     }
+
+    /// The app, with an unknown model.
+    public static let app = ProgramRole(.app)
+
+    /// An extension of the app.
+    public static func `extension`(_ name: String, modelFile: String? = nil) -> ProgramRole {
+        ProgramRole(.extension(name), modelFile: modelFile)
+    }
 }

@@ -1,3 +1,5 @@
+internal import NearNames
+
 /// Why the strategies failed, before anything was written; one line with the strategies and the option.
 public struct StrategyError: Error, Hashable, Sendable {
     /// The kind of failure.
@@ -63,6 +65,12 @@ extension StrategyError: CustomStringConvertible {
 }
 
 extension StrategyError {
+    /// A name that no strategy has; the message has the name that is probably meant, or all names.
+    public static func unknownStrategy(_ name: String, among names: [String]) -> Self {
+        let hint = NearName.hint(name, among: names.sorted(), list: "there are")
+        return Self(.unknownStrategy, "there is no strategy '\(name)'; \(hint)")
+    }
+
     /// An option that does not take a value.
     public static func invalidOption(_ option: String, _ value: String, of strategy: String, expected: String) -> Self {
         Self(.invalidOption, "\(strategy): '\(value)' is no value of the option \(option); it takes \(expected)")

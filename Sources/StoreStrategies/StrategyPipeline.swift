@@ -3,7 +3,10 @@
 /// It checks answers against the strategies' documentation and against each other: a later strategy never silently
 /// overrides an earlier one.
 public struct StrategyPipeline: Sendable {
-    /// One strategy as it was chosen.
+    /// One strategy with its options: a value, however it was chosen.
+    ///
+    /// Built-in strategies are written `.writeAheadLog` or `.sharedAccess(mode: 0o660)`; text from a command line or a
+    /// configuration becomes the same values through ``StrategySelection``.
     public struct Step: Sendable {
         public let strategy: any StoreStrategy
         public let options: StrategyOptions
@@ -12,6 +15,9 @@ public struct StrategyPipeline: Sendable {
             self.strategy = strategy
             self.options = options
         }
+
+        /// The name and the options.
+        public var selection: StrategySelection { StrategySelection(name: strategy.name, options: options) }
     }
 
     public let steps: [Step]
@@ -20,7 +26,7 @@ public struct StrategyPipeline: Sendable {
     /// A role that was given with two models.
     private let twofold: StoreRole?
 
-    /// Creates a pipeline; without roles it is asked for the app alone.
+    /// Creates a pipeline, as `StrategyPipeline([.writeAheadLog, .historyTracking], roles: [.app, .extension("widget")])`; without roles it is asked for the app alone.
     ///
     /// A role that is given twice counts once and keeps its model; with two models nothing can be described.
     public init(_ steps: [Step] = [], roles: [ProgramRole] = []) {
@@ -107,4 +113,15 @@ public struct StrategyPipeline: Sendable {
         }
         return result
     }
+}
+
+/// Steps are equal if they choose strategies of the same name with the same options.
+extension StrategyPipeline.Step: Hashable {
+    public static func == (left: Self, right: Self) -> Bool { left.selection == right.selection }
+    public func hash(into hasher: inout Hasher) { hasher.combine(selection) }
+}
+
+extension StrategyPipeline.Step: CustomStringConvertible {
+    /// The written form, as `SharedAccess:group=habits,mode=0660`.
+    public var description: String { selection.description }
 }

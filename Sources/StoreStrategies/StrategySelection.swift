@@ -29,11 +29,20 @@ public struct StrategySelection: Hashable, Sendable {
     }
 
     /// The step of a pipeline that this chooses among `strategies`.
+    ///
+    /// Throws ``StrategyError`` for a name that none of them has, with the name that is probably meant.
     public func step(among strategies: [any StoreStrategy]) throws(StrategyError) -> StrategyPipeline.Step {
         guard let strategy = strategies.first(where: { $0.name == name }) else {
-            let known = strategies.map(\.name).sorted().joined(separator: ", ")
-            throw StrategyError(.unknownStrategy, "there is no strategy '\(name)'; there are \(known)")
+            throw .unknownStrategy(name, among: strategies.map(\.name))
         }
         return StrategyPipeline.Step(strategy, options: options)
+    }
+}
+
+extension StrategySelection: CustomStringConvertible {
+    /// The written form, with the options by name.
+    public var description: String {
+        let pairs = options.values.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+        return pairs.isEmpty ? name : "\(name):\(pairs.joined(separator: ","))"
     }
 }

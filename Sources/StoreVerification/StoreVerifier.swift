@@ -2,12 +2,12 @@ package import SafeFiles
 public import StoreFormat
 
 /// Proves, in levels, that a store is sound and that it equals another; it changes neither store.
-public struct StoreVerifier: Sendable {
+public struct StoreVerifier: BlockingCalls {
     private let reader: StoreReader
     private let monitor: WorkMonitor
 
     public init() {
-        self.init(monitor: .silent)
+        self.init(monitor: WorkMonitor())
     }
 
     /// Creates a verifier that waits for locks no longer than `lockTimeout`, reports progress, and can be cancelled.

@@ -94,7 +94,7 @@ struct PluginConversation {
 
     /// Throws after the deadline and when the caller cancels; `errors` is nil once every answer was read.
     private func requireTime(_ errors: [UInt8]?) throws(StrategyError) {
-        if isCancelled?() == true { throw StrategyError(.cancelled, "stopped on request") }
+        if Task.isCancelled || isCancelled?() == true { throw StrategyError(.cancelled, "stopped on request") }
         guard deadline <= .now else { return }
         guard let errors else { throw failure("it did not exit after the end of its input within \(limits.deadline)") }
         throw failure("it did not answer within \(limits.deadline)" + Self.told(errors, []))
@@ -105,7 +105,7 @@ struct PluginConversation {
         let streams = [process.errors.reading, process.output.reading]
         while true {
             try requireTime(errors)
-            let end = isCancelled == nil ? deadline : min(deadline, .now + Self.askingInterval)
+            let end = min(deadline, .now + Self.askingInterval)
             if let ready = ChildProcess.ready(of: streams, until: end) { return ready == 0 }
         }
     }

@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import SafeFiles
 public import StoreStrategies
 
 /// A strategy in another process.
@@ -20,7 +21,7 @@ public struct ProcessStrategy: StoreStrategy {
     ///
     /// Throws `StrategyError` for a plugin that cannot be run, speaks another version, or does not say what it may set.
     /// The sandbox's deadline is for all questions to this strategy together. `isCancelled` is polled while the plugin runs;
-    /// once it is true, the plugin is ended and an error with the code `cancelled` thrown.
+    /// once it is true, or the task is cancelled, the plugin is ended and an error with the code `cancelled` thrown.
     public init(
         _ plugin: PluginFile,
         sandbox: PluginSandbox = .required,
@@ -108,6 +109,27 @@ public struct ProcessStrategy: StoreStrategy {
             throw StrategyError(.notOffered, "the plugin \(name) is refused: \(PluginWords.repeated(objection))")
         }
         return documentation
+    }
+}
+
+extension StrategyPipeline.Step {
+    /// A strategy in another process: the plugin of a name, in the first of the folders that has one.
+    ///
+    /// Starts the plugin to ask what it may set; cancelling the task ends it. Throws `StrategyError` for an unknown
+    /// name, with the name that is probably meant, and for a plugin that cannot be run.
+    public static func plugin(
+        _ name: String,
+        in folders: [String],
+        options: StrategyOptions = StrategyOptions(),
+        sandbox: PluginSandbox = .required
+    ) async throws(StrategyError) -> Self {
+        try await BlockingCall.run { () throws(StrategyError) in
+            let locator = PluginLocator(folders: folders)
+            guard let plugin = try locator.plugin(named: name) else {
+                throw .unknownStrategy(name, among: locator.names)
+            }
+            return Self(try ProcessStrategy(plugin, sandbox: sandbox), options: options)
+        }
     }
 }
 

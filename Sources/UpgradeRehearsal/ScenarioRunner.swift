@@ -1,10 +1,11 @@
 import ChildProcesses
 import Dispatch
 import Glibc
+public import StoreFormat
 import Synchronization
 
 /// Runs scenarios, several at once, each in its own scratch folder with real processes.
-public struct ScenarioRunner: Sendable {
+public struct ScenarioRunner: BlockingCalls {
     private let tool: String?
     private let jobs: Int
     private let keepsFiles: Bool
@@ -88,7 +89,7 @@ public struct ScenarioRunner: Sendable {
     }
 }
 
-extension Scenario {
+extension Scenario: BlockingCalls {
     /// Runs this scenario and returns its report.
     ///
     /// Throws ``RehearsalFailure`` when the tool is not found; see ``ScenarioRunner``.

@@ -18,7 +18,7 @@ final class ContainerPeer: Peer {
         description.isReadOnly = roles.contains("read-only")
         if roles.contains("rollback") { description.sqlitePragmas["journal_mode"] = "delete" }
         container = PersistentContainer(name: "Peer", descriptions: [description], viewContextOn: .privateQueue)
-        try container.loadPersistentStores()
+        try container.loadPersistentStoresAndWait()
         container.viewContext.performAndWait { context in
             context.retainsRegisteredObjects = true
             context.transactionAuthor = "peer"

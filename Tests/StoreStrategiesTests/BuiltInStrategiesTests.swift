@@ -8,7 +8,7 @@ import Testing
 struct BuiltInStrategiesTests {
     @Test("Every built-in strategy passes the compliance test", arguments: BuiltInStrategies.all.map(\.name))
     func compliance(_ name: String) throws {
-        let strategy = try #require(BuiltInStrategies.named(name))
+        let strategy = try #require(BuiltInStrategies.all.first { $0.name == name })
         let options: [StrategyOptions] = [["mode": "0600"], ["group": "20"], ["group": "staff", "mode": "0664"]]
         try StrategyComplianceTest(strategy, options: name == "SharedAccess" ? options : []).run()
     }

@@ -54,6 +54,32 @@ struct HostilePluginTests {
         #expect(refusal("Good") == "")
     }
 
+    @Test("A plugin is a value of a pipeline, and an unknown name is answered with the near one")
+    func value() async throws {
+        try folder.plugin("Good", capability: HostilePlugin.capability("Good"))
+        let pipeline = StrategyPipeline(
+            [try await .plugin("Good", in: [folder.path])],
+            roles: [.app, .extension("widget")]
+        )
+        let results = try pipeline.describe(StoreFacts(), from: StrategyRequest.sample.description)
+        #expect(results.map(\.description.timeout) == [9, 9])
+        let error = await #expect(throws: StrategyError.self) {
+            try await StrategyPipeline.Step.plugin("Goood", in: [folder.path])
+        }
+        #expect(error?.code == .unknownStrategy)
+        #expect(error?.message == "there is no strategy 'Goood'; did you mean 'Good'?")
+    }
+
+    @Test("Cancelling the task ends a plugin that does not answer")
+    func cancelledTask() async throws {
+        try folder.plugin("Slow", "exec sleep \(nap)")
+        let task = Task { try await StrategyPipeline.Step.plugin("Slow", in: [folder.path]) }
+        task.cancel()
+        let error = await #expect(throws: StrategyError.self) { try await task.value }
+        #expect(error?.code == .cancelled)
+        #expect(try leftovers().isEmpty)
+    }
+
     @Test(
         "A hostile plugin is refused with a reason on one line, and none of its processes is left",
         arguments: HostilePlugin.all

@@ -8,12 +8,12 @@ public import StoreStrategies
 /// Opens the shared store for the app and its widget.
 public struct DataController: Sendable {
     /// The programs that open the store.
-    private static let roles: [StoreRole] = [.app, .extension("widget")]
+    private static let roles: [ProgramRole] = [.app, .extension("widget")]
 
     public let container: PersistentContainer
 
     /// Opens the shared store, or creates it, by the role's description; nil before the app's first launch.
-    public init?(_ role: StoreRole, in group: GroupContainer) throws {
+    public init?(_ role: StoreRole, in group: GroupContainer) async throws {
         let descriptions: [StoreRole: PersistentStoreDescription]
         do {
             descriptions = try StoreMigrator.descriptions(at: Self.descriptions(in: group))
@@ -27,26 +27,22 @@ public struct DataController: Sendable {
             managedObjectModel: .habitCalendar,
             descriptions: [description]
         )
-        try container.loadPersistentStores()
+        try await container.loadPersistentStores()
     }
 
     /// Shares the private store if necessary, writes a description for each role, and opens the shared store.
     public init(sharing old: URL, to group: GroupContainer) async throws {
-        let strategies = ["WriteAheadLog", "HistoryTracking", "SharedAccess"].compactMap(BuiltInStrategies.named)
         var options = ShareOptions()
         options.descriptionsFile = Self.descriptions(in: group)
         let outcome = try await StoreMigrator(
             from: old,
             to: group.storeURL(databaseName: "HabitCalendar"),
             options: options,
-            strategies: StrategyPipeline(
-                strategies.map { StrategyPipeline.Step($0) },
-                roles: Self.roles.map { ProgramRole($0) }
-            )
+            strategies: StrategyPipeline([.writeAheadLog, .historyTracking, .sharedAccess()], roles: Self.roles)
         )
         .shareStoreIfNecessary()
         guard [.shared, .alreadyShared, .merged, .nothingFound].contains(outcome.outcome),
-            let shared = try Self(.app, in: group)
+            let shared = try await Self(.app, in: group)
         else { throw CocoaError(.fileNoSuchFile) }
         self = shared
     }

@@ -38,7 +38,7 @@ struct HabitWidget: AsyncParsableCommand {
             throw ValidationError("'\(today)' is not a day; write it as 2026-11-21.")
         }
         let group = try GroupContainer(group, root: groups.map { URL(filePath: $0) })
-        guard let data = try DataController(.extension("widget"), in: group) else {
+        guard let data = try await DataController(.extension("widget"), in: group) else {
             return print("There are no habits yet: start the app.")
         }
         print(received.title)

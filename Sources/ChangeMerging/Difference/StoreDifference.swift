@@ -4,7 +4,7 @@ public import StoreFormat
 /// Compares two stores object by object, and each with their base.
 ///
 /// Comparing writes nothing. It keeps only the keys of differing objects in memory.
-public struct StoreDifference: Sendable {
+public struct StoreDifference: BlockingCalls {
     private let lockTimeout: Duration
     private let allowsNetworkFileSystem: Bool
     private let monitor: WorkMonitor

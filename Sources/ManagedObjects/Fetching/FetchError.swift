@@ -1,3 +1,4 @@
+import NearNames
 package import StoreFormat
 
 /// A predicate or fetch request that does not fit the entity it is used with.

@@ -3,7 +3,7 @@ public import StoreFormat
 /// Reads objects directly from a store, without a context and without any write, not even of the `-shm` file.
 ///
 /// Includes rows in the WAL. All objects of a fetch come from one snapshot of the store.
-public struct ObjectReader: Sendable {
+public struct ObjectReader: BlockingCalls {
     private let reading: StoreReading
 
     /// Creates a reader that waits for a lock up to `lockTimeout` and calls `isCancelled` regularly.

@@ -1,6 +1,6 @@
 public import FoundationEssentials
 internal import SafeFiles
-internal import StoreFormat
+public import StoreFormat
 internal import StoreWriting
 
 /// Purges only history that every registered consumer has acknowledged.
@@ -9,7 +9,7 @@ internal import StoreWriting
 /// unregistered reader may need it. If another program writes back older metadata, a consumer's number is lost; nothing
 /// is purged until that consumer acknowledges again. A history mirrored to CloudKit is never purged: a mirror that
 /// misses part of it uploads everything.
-public struct HistoryPruner: Sendable {
+public struct HistoryPruner: BlockingCalls {
     /// The outcome of purging.
     public struct Result: Hashable, Sendable {
         public let transactions: Int

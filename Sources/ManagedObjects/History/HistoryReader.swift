@@ -5,7 +5,7 @@ public import StoreFormat
 ///
 /// Includes the WAL. Each call reads one snapshot of the store. Every method throws `StoreError` with the code
 /// `incompatible` for a store that is not Core Data's.
-public struct HistoryReader: Sendable {
+public struct HistoryReader: BlockingCalls {
     private let reading: StoreReading
 
     /// Creates a reader that waits for a lock up to `lockTimeout` and calls `isCancelled` regularly.

@@ -1,3 +1,4 @@
+internal import SafeFiles
 public import StoreFormat
 public import StoreStrategies
 internal import Synchronization
@@ -33,7 +34,13 @@ public final class PersistentContainer: Sendable {
     ///
     /// Stops at the first that cannot be opened; those opened before stay open.
     @discardableResult
-    public func loadPersistentStores() throws -> [PersistentStore] {
+    public func loadPersistentStores() async throws -> [PersistentStore] {
+        try await BlockingCall.run { () throws(any Error) in try loadPersistentStoresAndWait() }
+    }
+
+    /// Opens every store, while the caller waits.
+    @discardableResult
+    public func loadPersistentStoresAndWait() throws -> [PersistentStore] {
         try persistentStoreDescriptions.map { try persistentStoreCoordinator.addPersistentStore(with: $0) }
     }
 

@@ -6,7 +6,7 @@ internal import Synchronization
 /// Owns the open stores of one model and serves any number of contexts.
 ///
 /// It is thread-safe. It opens a store as its description says; a store of another model is rejected, never migrated.
-public final class PersistentStoreCoordinator: Sendable {
+public final class PersistentStoreCoordinator: BlockingCalls {
     private struct State {
         var model: ModelShape?
         var stores: [AttachedStore] = []

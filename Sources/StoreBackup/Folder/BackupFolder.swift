@@ -4,7 +4,7 @@ public import StoreFormat
 import SystemPackage
 
 /// A folder that holds backups, of one store or of many.
-public struct BackupFolder: Sendable {
+public struct BackupFolder: BlockingCalls {
     /// The result of pruning for each backup.
     public struct Pruning: Sendable {
         public let kept: [KeptBackup]

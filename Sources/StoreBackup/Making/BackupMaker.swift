@@ -7,8 +7,7 @@ import SystemPackage
 ///
 /// The archive is written under a temporary name, read back from the disk and unpacked into a scratch folder. It gets its
 /// name only when every file in it equals, byte for byte, what was read from the store, and never replaces a file.
-/// The calls block.
-public struct BackupMaker: Sendable {
+public struct BackupMaker: BlockingCalls {
     private static let scratchPrefix = ".store-migrate-backup"
 
     private let location: StoreLocation

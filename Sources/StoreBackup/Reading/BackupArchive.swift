@@ -3,7 +3,7 @@ import SafeFiles
 public import StoreFormat
 
 /// An archive that contains a backup.
-public struct BackupArchive: Sendable {
+public struct BackupArchive: BlockingCalls {
     public let url: URL
     private let monitor: WorkMonitor
 

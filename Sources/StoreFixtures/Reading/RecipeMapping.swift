@@ -1,3 +1,4 @@
+import NearNames
 import StoreFormat
 
 /// A mapping in the YAML of a recipe or a scenario, whose keys are in the order in which they are written.

@@ -1,7 +1,7 @@
 internal import SafeFiles
 
 /// Inspects a path without changing a byte of the store.
-public struct StoreInspector: Sendable {
+public struct StoreInspector: BlockingCalls {
     /// The extent of an inspection.
     public enum Depth: Sendable {
         /// Header, metadata, model and fence. Nothing is counted: every number of rows is 0.

@@ -5,7 +5,7 @@ import SystemPackage
 /// Whether this machine and one folder can do what a share needs: SQLite, the kernel, the folder's file system.
 ///
 /// The file system is tested in a private folder, which is removed afterwards.
-public struct Examination: Sendable {
+public struct Examination: BlockingCalls {
     /// The folder's real path.
     public let folder: String
     /// The release of the running kernel, such as `6.12.3-amd64`.

@@ -19,9 +19,16 @@ public struct MergeUndoing: Sendable {
 
     /// Undoes the merge in one transaction; a call that was interrupted after it is finished by the next one.
     ///
-    /// If the merge was part of a share, the old store counts as changed since, and can be merged again.
+    /// If the merge was part of a share, the old store counts as changed since, and can be merged again. A cancelled
+    /// task does not begin.
     @discardableResult
-    public func unmerge() throws(MigrationError) -> UnmergeOutcome {
+    public func unmerge() async throws(MigrationError) -> UnmergeOutcome {
+        try await AsynchronousRun.result { () throws(MigrationError) in try unmergeAndWait() }
+    }
+
+    /// Undoes the merge in one transaction, while the caller waits.
+    @discardableResult
+    public func unmergeAndWait() throws(MigrationError) -> UnmergeOutcome {
         do {
             try RunRecovery.recover(runOver: store, options: options.asShare, monitor: .silent, logger: logger)
             if let succession = try Succession(of: store, options: options.asShare) {

@@ -32,7 +32,14 @@ public struct ParkedRowRestoring: Sendable {
     }
 
     /// Restores all rows in one transaction; a row that does not fit is skipped and reported.
-    public func restore() throws(MigrationError) -> Outcome {
+    ///
+    /// A cancelled task does not begin.
+    public func restore() async throws(MigrationError) -> Outcome {
+        try await AsynchronousRun.result { () throws(MigrationError) in try restoreAndWait() }
+    }
+
+    /// Restores all rows in one transaction, while the caller waits.
+    public func restoreAndWait() throws(MigrationError) -> Outcome {
         do {
             let rows = try Directory.open(path: file.folder).openFile(file.name, for: .reading)
             let folder = try Directory.open(path: store.folder)

@@ -32,7 +32,12 @@ public struct StoreMerging: Sendable {
     }
 
     /// Decides what a merge would do, and writes nothing.
-    public func plan() throws(MigrationError) -> StoreMergeOutcome {
+    public func plan() async throws(MigrationError) -> StoreMergeOutcome {
+        try await AsynchronousRun.result { () throws(MigrationError) in try planAndWait() }
+    }
+
+    /// Decides what a merge would do, and writes nothing, while the caller waits.
+    public func planAndWait() throws(MigrationError) -> StoreMergeOutcome {
         do {
             try requirePlaces()
             try requireWritable()
@@ -65,8 +70,13 @@ public struct StoreMerging: Sendable {
     /// Merges, and proves the receiving store.
     ///
     /// First recovers an interrupted share of the store. Then records the result of an interrupted merge: the store has
-    /// it completely, or not at all.
-    public func merge() throws(MigrationError) -> StoreMergeOutcome {
+    /// it completely, or not at all. Cancelling the task stops a merge that is not committed yet.
+    public func merge() async throws(MigrationError) -> StoreMergeOutcome {
+        try await AsynchronousRun.result { () throws(MigrationError) in try mergeAndWait() }
+    }
+
+    /// Merges, and proves the receiving store, while the caller waits.
+    public func mergeAndWait() throws(MigrationError) -> StoreMergeOutcome {
         do {
             try requirePlaces()
             try requireWritable()

@@ -17,14 +17,30 @@ public struct Recovery: Sendable {
     }
 
     /// Finishes the run after the commit point, rolls it back before; does nothing when no run was interrupted.
+    ///
+    /// A cancelled task does not begin; a recovery that has begun is finished.
     @discardableResult
-    public func resume() throws(MigrationError) -> ShareOutcome {
+    public func resume() async throws(MigrationError) -> ShareOutcome {
+        try await AsynchronousRun.result { () throws(MigrationError) in try resumeAndWait() }
+    }
+
+    /// Finishes or rolls back the run, while the caller waits.
+    @discardableResult
+    public func resumeAndWait() throws(MigrationError) -> ShareOutcome {
         try recover(only: nil)
     }
 
     /// Rolls the run back; after the commit point it does nothing and ends as `needsDecision`.
+    ///
+    /// A cancelled task does not begin; a rollback that has begun is finished.
     @discardableResult
-    public func abort() throws(MigrationError) -> ShareOutcome {
+    public func abort() async throws(MigrationError) -> ShareOutcome {
+        try await AsynchronousRun.result { () throws(MigrationError) in try abortAndWait() }
+    }
+
+    /// Rolls the run back, while the caller waits.
+    @discardableResult
+    public func abortAndWait() throws(MigrationError) -> ShareOutcome {
         try recover(only: .back)
     }
 

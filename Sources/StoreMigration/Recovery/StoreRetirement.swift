@@ -23,8 +23,16 @@ public struct StoreRetirement: Sendable {
     }
 
     /// Retires the store, or throws the reason why it cannot.
+    ///
+    /// A cancelled task does not begin; a retirement that has begun is finished.
     @discardableResult
-    public func retire() throws(MigrationError) -> ShareOutcome {
+    public func retire() async throws(MigrationError) -> ShareOutcome {
+        try await AsynchronousRun.result { () throws(MigrationError) in try retireAndWait() }
+    }
+
+    /// Retires the store, while the caller waits.
+    @discardableResult
+    public func retireAndWait() throws(MigrationError) -> ShareOutcome {
         do {
             let old = StoreLocation(url: old)
             var run = RetireRun(old: old, options: options, logger: logger ?? .silent)

@@ -7,7 +7,7 @@ public import StoreFormat
 /// Restores a store from a backup, to a vacant path or over a store of which a copy is kept; safe to run again.
 ///
 /// The archive is untrusted: it is unpacked into a private folder, and only checked content goes on. The rest is a
-/// share: staged and proved beside the destination, published in one step, recovered by the next run. Its calls block.
+/// share: staged and proved beside the destination, published in one step, recovered by the next run.
 public struct StoreRestorer: Sendable {
     private let place: URL
     private let options: RestoreOptions
@@ -27,9 +27,15 @@ public struct StoreRestorer: Sendable {
         self.onProgress = onProgress
     }
 
-    /// Restores from the archive at `archive`.
+    /// Restores from the archive at `archive`; cancelling the task stops it where that leaves nothing behind.
     @discardableResult
-    public func restore(
+    public func restore(from archive: URL) async throws(MigrationError) -> RestoreOutcome {
+        try await AsynchronousRun.result { () throws(MigrationError) in try restoreAndWait(from: archive) }
+    }
+
+    /// Restores from the archive at `archive`, while the caller waits.
+    @discardableResult
+    public func restoreAndWait(
         from archive: URL,
         isCancelled: (@Sendable () -> Bool)? = nil
     ) throws(MigrationError) -> RestoreOutcome {
@@ -39,6 +45,14 @@ public struct StoreRestorer: Sendable {
     /// Restores from a tar stream; `read` fills a buffer and returns the number of bytes, 0 at the end.
     @discardableResult
     public func restore(
+        reading read: @escaping @Sendable (UnsafeMutableRawBufferPointer) throws -> Int
+    ) async throws(MigrationError) -> RestoreOutcome {
+        try await AsynchronousRun.result { () throws(MigrationError) in try restoreAndWait(reading: read) }
+    }
+
+    /// Restores from a tar stream, while the caller waits.
+    @discardableResult
+    public func restoreAndWait(
         reading read: @escaping (UnsafeMutableRawBufferPointer) throws -> Int,
         isCancelled: (@Sendable () -> Bool)? = nil
     ) throws(MigrationError) -> RestoreOutcome {

@@ -8,8 +8,10 @@ public import StoreVerification
 /// Moves a private store into a shared container without losing anything, and proves it; safe to run at any time.
 ///
 /// The old store is copied, never moved. It stays, fenced against writers unless the options say otherwise, until
-/// ``StoreRetirement`` removes it. Running again after a complete share changes nothing. Its calls block; each has an
-/// `async` form.
+/// ``StoreRetirement`` removes it. Running again after a complete share changes nothing.
+///
+/// Its asynchronous calls block no thread of the cooperative pool, and stop with their task at the next point where
+/// stopping leaves nothing behind. The calls that end in `AndWait` block the caller's thread.
 public struct StoreMigrator: Sendable {
     private let old: URL
     private let new: URL
@@ -52,12 +54,22 @@ public struct StoreMigrator: Sendable {
     }
 
     /// Decides what a share would do, and writes nothing.
-    public func plan() throws(MigrationError) -> SharePlan {
+    public func plan() async throws(MigrationError) -> SharePlan {
+        try await AsynchronousRun.result { () throws(MigrationError) in try planAndWait() }
+    }
+
+    /// Decides what a share would do, and writes nothing, while the caller waits.
+    public func planAndWait() throws(MigrationError) -> SharePlan {
         do { return try engine(isCancelled: nil).plan() } catch { throw MigrationError(error) }
     }
 
     /// Reports the state of both paths, and writes nothing.
-    public func status() throws(MigrationError) -> StatusReport {
+    public func status() async throws(MigrationError) -> StatusReport {
+        try await AsynchronousRun.result { () throws(MigrationError) in try statusAndWait() }
+    }
+
+    /// Reports the state of both paths, and writes nothing, while the caller waits.
+    public func statusAndWait() throws(MigrationError) -> StatusReport {
         do {
             let engine = try engine(isCancelled: nil)
             return try StatusGatherer(old: engine.old, new: engine.new, options: options, logger: logger).report()
@@ -70,20 +82,19 @@ public struct StoreMigrator: Sendable {
     ///
     /// Returns outcomes that need a decision; throws what stops the run. At an app's first launch neither path has a
     /// store: the outcome is `nothingFound`, and its descriptions are those of the store that the app creates.
+    @discardableResult
+    public func shareStoreIfNecessary() async throws(MigrationError) -> ShareOutcome {
+        try await AsynchronousRun.result { () throws(MigrationError) in try shareStoreIfNecessaryAndWait() }
+    }
+
+    /// Shares the store unless that is done already, while the caller waits.
+    ///
     /// `isCancelled` is called at points where stopping leaves nothing behind.
     @discardableResult
-    public func shareStoreIfNecessary(
+    public func shareStoreIfNecessaryAndWait(
         isCancelled: (@Sendable () -> Bool)? = nil
     ) throws(MigrationError) -> ShareOutcome {
         do { return try engine(isCancelled: isCancelled).share() } catch { throw MigrationError(error) }
-    }
-
-    /// Shares the store unless that is done already, off the caller's thread; cancelling the task stops it at the next
-    /// point where stopping leaves nothing behind.
-    @concurrent
-    @discardableResult
-    public func shareStoreIfNecessary() async throws(MigrationError) -> ShareOutcome {
-        try shareStoreIfNecessary(isCancelled: { Task.isCancelled })
     }
 
     private func engine(isCancelled: (@Sendable () -> Bool)?) throws -> ShareEngine {

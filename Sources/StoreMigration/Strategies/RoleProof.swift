@@ -67,7 +67,7 @@ struct RoleProof {
                 container.persistentStoreCoordinator.remove(store)
             }
         }
-        for store in try container.loadPersistentStores() { try compare(store, with: description, role.role) }
+        for store in try container.loadPersistentStoresAndWait() { try compare(store, with: description, role.role) }
     }
 
     private func compare(

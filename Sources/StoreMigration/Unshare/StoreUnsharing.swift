@@ -37,9 +37,15 @@ public struct StoreUnsharing: Sendable {
 
     /// Unshares the store; another call continues an interrupted unshare.
     ///
-    /// Late writes are merged into the new store first.
+    /// Late writes are merged into the new store first. Cancelling the task stops it where that leaves nothing behind.
     @discardableResult
-    public func unshare(isCancelled: (@Sendable () -> Bool)? = nil) throws(MigrationError) -> ShareOutcome {
+    public func unshare() async throws(MigrationError) -> ShareOutcome {
+        try await AsynchronousRun.result { () throws(MigrationError) in try unshareAndWait() }
+    }
+
+    /// Unshares the store, while the caller waits.
+    @discardableResult
+    public func unshareAndWait(isCancelled: (@Sendable () -> Bool)? = nil) throws(MigrationError) -> ShareOutcome {
         do {
             return try run(isCancelled).run()
         } catch {
@@ -48,7 +54,12 @@ public struct StoreUnsharing: Sendable {
     }
 
     /// Decides what an unshare would do now; writes nothing.
-    public func plan(isCancelled: (@Sendable () -> Bool)? = nil) throws(MigrationError) -> SharePlan {
+    public func plan() async throws(MigrationError) -> SharePlan {
+        try await AsynchronousRun.result { () throws(MigrationError) in try planAndWait() }
+    }
+
+    /// Decides what an unshare would do now, while the caller waits; writes nothing.
+    public func planAndWait(isCancelled: (@Sendable () -> Bool)? = nil) throws(MigrationError) -> SharePlan {
         do {
             return try run(isCancelled).plan()
         } catch {

@@ -17,7 +17,7 @@ struct ContextWriter {
         description.sqlitePragmas["journal_mode"] = inspection.header.journalMode == .wal ? "WAL" : "DELETE"
         description.isHistoryTrackingEnabled = inspection.history != nil
         container = PersistentContainer(name: "Rehearsal", descriptions: [description], viewContextOn: .privateQueue)
-        try container.loadPersistentStores()
+        try container.loadPersistentStoresAndWait()
     }
 
     /// Makes all changes in one save.

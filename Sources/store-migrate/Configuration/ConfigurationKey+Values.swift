@@ -1,5 +1,4 @@
 import ArgumentParser
-import BuiltInStrategies
 import FoundationEssentials
 import StoreFormat
 import StoreMigration
@@ -44,7 +43,7 @@ extension ConfigurationKey {
 
     /// Throws when a built-in strategy rejects its options; plugins are checked when they run.
     private static func requireSound(_ selection: StrategySelection) throws {
-        guard let strategy = BuiltInStrategies.named(selection.name) else { return }
+        guard let strategy = PluginArguments.builtIn(selection.name) else { return }
         let step = StrategyPipeline.Step(strategy, options: selection.options)
         for role in [StoreRole.app, .extension("any")] {
             let description = PersistentStoreDescription(url: URL(filePath: "/"))

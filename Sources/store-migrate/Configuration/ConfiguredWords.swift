@@ -1,4 +1,3 @@
-import BuiltInStrategies
 import FoundationEssentials
 import StoreMigration
 import StoreStrategies
@@ -71,17 +70,17 @@ struct ConfiguredWords {
     private static func requireKnown(_ strategies: [ConfiguredValue], plugins folders: [String]) throws {
         for strategy in strategies {
             let name = String(strategy.text.prefix { $0 != ":" })
-            guard isUnknown(name, plugins: folders) else { continue }
-            let known = BuiltInStrategies.all.map(\.name).joined(separator: ", ")
-            let plugins = folders.isEmpty ? "" : ", and no plugin has that name"
-            throw strategy.origin.refusal("there is no strategy '\(name)'; built in are \(known)\(plugins)")
+            let locator = PluginLocator(folders: folders)
+            guard isUnknown(name, to: locator) else { continue }
+            let error = StrategyError.unknownStrategy(name, among: PluginArguments.names(with: locator))
+            throw strategy.origin.refusal(error.message)
         }
     }
 
-    private static func isUnknown(_ name: String, plugins folders: [String]) -> Bool {
-        guard BuiltInStrategies.named(name) == nil else { return false }
+    private static func isUnknown(_ name: String, to locator: PluginLocator) -> Bool {
+        guard PluginArguments.builtIn(name) == nil else { return false }
         do {
-            return try PluginLocator(folders: folders).plugin(named: name) == nil
+            return try locator.plugin(named: name) == nil
         } catch {
             // The share reports the error when it starts the plugin.
             return false

@@ -42,21 +42,26 @@ struct PluginArguments: ParsableArguments {
 
     /// The strategy of a name: a built-in one, else a plugin, which the user's signal ends.
     func strategy(named name: String) throws(StrategyError) -> any StoreStrategy {
-        if let strategy = BuiltInStrategies.named(name) { return strategy }
-        if let plugin = try PluginLocator(folders: pluginPath.map(\.path)).plugin(named: name) {
+        if let strategy = Self.builtIn(name) { return strategy }
+        let locator = PluginLocator(folders: pluginPath.map(\.path))
+        if let plugin = try locator.plugin(named: name) {
             var sandbox = PluginSandbox(policy: pluginSandbox)
             sandbox.limits.deadline = pluginTimeout.duration
             return try ProcessStrategy(plugin, sandbox: sandbox) { Interruption.isRequested }
         }
-        let known = BuiltInStrategies.all.map(\.name).joined(separator: ", ")
-        let places = pluginPath.isEmpty ? "" : ", and no plugin has that name"
-        throw StrategyError(.unknownStrategy, "there is no strategy '\(name)'; built in are \(known)\(places)")
+        throw .unknownStrategy(name, among: Self.names(with: locator))
     }
+
+    /// The built-in strategy of a name.
+    static func builtIn(_ name: String) -> (any StoreStrategy)? { BuiltInStrategies.all.first { $0.name == name } }
+
+    /// The names of the built-in strategies and of the plugins that a locator finds.
+    static func names(with locator: PluginLocator) -> [String] { BuiltInStrategies.all.map(\.name) + locator.names }
 
     /// The built-in strategies and the plugins, with a finding for each plugin that cannot be asked.
     func strategies() -> ([any StoreStrategy], [Finding]) {
         var (strategies, findings) = (BuiltInStrategies.all, [Finding]())
-        for name in PluginLocator(folders: pluginPath.map(\.path)).names where BuiltInStrategies.named(name) == nil {
+        for name in PluginLocator(folders: pluginPath.map(\.path)).names where Self.builtIn(name) == nil {
             do {
                 strategies.append(try strategy(named: name))
             } catch {

@@ -20,6 +20,6 @@ struct AbortVerb: AfterRunVerb {
     @OptionGroup var reporting: ReportingOptions
 
     func carryOut(_ reporter: Reporter) throws -> ShareOutcome {
-        try Recovery(of: old.url, options: run.shareOptions, logger: reporter.logger).abort()
+        try Recovery(of: old.url, options: run.shareOptions, logger: reporter.logger).abortAndWait()
     }
 }

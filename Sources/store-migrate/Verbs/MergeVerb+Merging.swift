@@ -15,7 +15,7 @@ extension MergeVerb {
             onProgress: page.onProgress,
             isCancelled: reporter.isCancelled
         )
-        let outcome = try dryRun ? merger.plan() : merger.merge()
+        let outcome = try dryRun ? merger.planAndWait() : merger.mergeAndWait()
         page.finish(counting: [("FROM", from.location), ("INTO now", into.location)], run.access)
         page.tell(outcome, into: into.location, from: from.location)
         return reporter.show(outcome, into: into.path, from: from.path, isStrict: strict)
@@ -38,7 +38,7 @@ extension MergeVerb {
     func restore(_ file: PathArgument, _ reporter: Reporter) throws -> Ending {
         var options = MergeOptions()
         options.lockTimeout = run.patience
-        let outcome = try ParkedRowRestoring(from: file.url, into: into.url, options: options).restore()
+        let outcome = try ParkedRowRestoring(from: file.url, into: into.url, options: options).restoreAndWait()
         reporter.report(outcome.findings)
         reporter.result(
             reporter.style.green("Put back")

@@ -37,6 +37,6 @@ struct PlanVerb: Verb {
             logger: reporter.logger,
             onProgress: reporter.onProgress
         )
-        return try reporter.show(migrator.plan(), policy.ifMissing, isStrict: false)
+        return try reporter.show(migrator.planAndWait(), policy.ifMissing, isStrict: false)
     }
 }

@@ -43,8 +43,8 @@ struct RestoreVerb: Verb {
         )
         let outcome =
             file.text == "-"
-            ? try restorer.restore(reading: input(reporter).read, isCancelled: reporter.isCancelled)
-            : try restorer.restore(from: file.url, isCancelled: reporter.isCancelled)
+            ? try restorer.restoreAndWait(reading: input(reporter).read, isCancelled: reporter.isCancelled)
+            : try restorer.restoreAndWait(from: file.url, isCancelled: reporter.isCancelled)
         reporter.report(outcome.findings)
         reporter.result(
             outcome.text(reporter.style, start.duration(to: .now)),

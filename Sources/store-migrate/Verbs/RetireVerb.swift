@@ -41,6 +41,7 @@ struct RetireVerb: AfterRunVerb {
         var options = run.shareOptions
         options.backupFolder = backup?.url
         let place = try new?.url ?? (group.group == nil ? nil : group.url(ofDatabaseLike: old.location))
-        return try StoreRetirement(of: old.url, sharedTo: place, options: options, logger: reporter.logger).retire()
+        return try StoreRetirement(of: old.url, sharedTo: place, options: options, logger: reporter.logger)
+            .retireAndWait()
     }
 }

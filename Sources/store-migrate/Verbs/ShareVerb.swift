@@ -67,12 +67,12 @@ struct ShareVerb: Verb {
         )
         page.begin("planning")
         guard !dryRun else {
-            let plan = try migrator.plan()
+            let plan = try migrator.planAndWait()
             page.finish(counting: [("old", plan.old), ("new", plan.new)], run.access)
             page.tell(plan)
             return try reporter.show(plan, policy.ifMissing, isStrict: strict)
         }
-        let outcome = try migrator.shareStoreIfNecessary(isCancelled: reporter.isCancelled)
+        let outcome = try migrator.shareStoreIfNecessaryAndWait(isCancelled: reporter.isCancelled)
         let took = start.duration(to: .now)
         page.finish(counting: [("old", places.old.location), ("new", outcome.newLocation)], run.access)
         page.tell(outcome, old: places.old.location, new: places.newPath, took: took)

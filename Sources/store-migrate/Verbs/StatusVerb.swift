@@ -30,7 +30,7 @@ struct StatusVerb: Verb {
             logger: reporter.logger,
             onProgress: reporter.onProgress
         )
-        .status()
+        .statusAndWait()
         reporter.result(
             status.text(reporter.style, command: reporter.command),
             record: status.record(reporter.command)

@@ -34,7 +34,7 @@ struct UnmergeVerb: Verb {
         options.lockTimeout = run.patience
         options.stateFolder = common.stateFolder
         options.allowsNetworkFileSystem = common.allowsNetworkFileSystem
-        let outcome = try MergeUndoing(of: into.url, options: options, logger: reporter.logger).unmerge()
+        let outcome = try MergeUndoing(of: into.url, options: options, logger: reporter.logger).unmergeAndWait()
         reporter.report(outcome.findings)
         reporter.result(outcome.text(of: into.path, reporter.style), record: outcome.record(of: into.path))
         return Ending(.done, findings: outcome.findings.count, members: Self.summaryOnUsage)

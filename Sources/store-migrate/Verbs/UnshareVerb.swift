@@ -67,12 +67,12 @@ struct UnshareVerb: Verb {
         )
         page.begin("planning")
         guard !dryRun else {
-            let plan = try unsharing.plan(isCancelled: reporter.isCancelled)
+            let plan = try unsharing.planAndWait(isCancelled: reporter.isCancelled)
             page.finish(counting: [("old", plan.old), ("new", plan.new)], run.access)
             page.tell(plan)
             return try reporter.show(plan, .fail, isStrict: false)
         }
-        let outcome = try unsharing.unshare(isCancelled: reporter.isCancelled)
+        let outcome = try unsharing.unshareAndWait(isCancelled: reporter.isCancelled)
         let took = start.duration(to: .now)
         page.finish(counting: [("old", places.old.location), ("new", outcome.newLocation)], run.access)
         page.tell(outcome, old: places.old.location, new: places.newPath, took: took)

@@ -14,7 +14,7 @@ struct DoorTests {
             managedObjectModel: SiblingStack.model,
             descriptions: [PersistentStoreDescription(url: scratch.location("store.sqlite").url)]
         )
-        try container.loadPersistentStores()
+        try container.loadPersistentStoresAndWait()
         try await container.performBackgroundTask { context in
             try context.insertDummies(2)
             try context.save()

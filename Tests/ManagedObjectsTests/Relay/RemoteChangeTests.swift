@@ -309,7 +309,7 @@ struct RemoteChangeTests {
         var description = stack.description()
         description.isHistoryTrackingEnabled = true
         let widget = PersistentContainer(name: "TestDummy", descriptions: [description], viewContextOn: .privateQueue)
-        try widget.loadPersistentStores()
+        try widget.loadPersistentStoresAndWait()
         for number in 1...3 {
             try widget.rename(1, to: "name \(number)")
             _ = try await app.mergeRemoteChanges(as: "app")

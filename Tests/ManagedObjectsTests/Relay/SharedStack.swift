@@ -33,7 +33,7 @@ struct SharedStack {
             descriptions: [description(posts: false)],
             viewContextOn: .privateQueue
         )
-        try container.loadPersistentStores()
+        try container.loadPersistentStoresAndWait()
         try container.viewContext.performAndWait { context in
             for number in 1...3 {
                 let dummy = try context.insertNewObject(forEntityName: "TestDummy")
@@ -65,7 +65,7 @@ struct SharedStack {
             descriptions: [description(posts: posts, isReadOnly: isReadOnly)],
             viewContextOn: .privateQueue
         )
-        try container.loadPersistentStores()
+        try container.loadPersistentStoresAndWait()
         return container
     }
 

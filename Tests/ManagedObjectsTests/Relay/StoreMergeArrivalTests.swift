@@ -52,7 +52,7 @@ struct StoreMergeArrivalTests {
             descriptions: [description],
             viewContextOn: .privateQueue
         )
-        try container.loadPersistentStores()
+        try container.loadPersistentStoresAndWait()
         try container.rename(1, to: "late")
         try container.insert(5, named: "lateNew")
         try container.delete(2)

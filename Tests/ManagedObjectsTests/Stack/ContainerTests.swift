@@ -70,7 +70,7 @@ struct ContainerTests {
                         descriptions: [description],
                         viewContextOn: .privateQueue
                     )
-                    try container.loadPersistentStores()
+                    try container.loadPersistentStoresAndWait()
                     try container.insert(Int64(number), named: "\(number)")
                 } catch {
                     failures.withLock { $0.append("\(error)") }

@@ -32,7 +32,7 @@ struct SiblingStack {
             descriptions: [description],
             viewContextOn: .privateQueue
         )
-        try container.loadPersistentStores()
+        try container.loadPersistentStoresAndWait()
         main = container.viewContext
         background = container.newBackgroundContext()
     }

@@ -25,7 +25,7 @@ struct StrategiesTests {
 
     @Test("strategies show prints all documentation of a strategy", arguments: BuiltInStrategies.all.map(\.name))
     func show(_ name: String) async throws {
-        let page = try #require(BuiltInStrategies.named(name)?.documentation)
+        let page = try #require(BuiltInStrategies.all.first { $0.name == name }?.documentation)
         let run = try await Tool.run(["strategies", "show", name])
         #expect(run.status == 0, "\(run.errors)")
         let words =

@@ -16,7 +16,7 @@ struct StrategyOptionTests {
     @Test(
         "Invalid or conflicting strategies end with status 2 and one line, and change nothing",
         arguments: [
-            (["Nonsense"], "there is no strategy 'Nonsense'; built in are FileProtection, HistoryTracking"),
+            (["Nonsense"], "there is no strategy 'Nonsense'; there are FileProtection, HistoryTracking"),
             (
                 ["WriteAheadLog", "RollbackJournal"],
                 "WriteAheadLog sets sqlitePragmas.journal_mode to WAL and RollbackJournal"

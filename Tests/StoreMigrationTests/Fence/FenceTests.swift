@@ -54,7 +54,7 @@ struct FenceTests {
         }
         #expect(try places.digest(of: places.oldStore) == content)
         #expect(try places.digest(of: places.newStore) == content)
-        #expect(try places.migrator().status().lateWrites == StatusReport.LateWrites.none)
+        #expect(try places.migrator().statusAndWait().lateWrites == StatusReport.LateWrites.none)
         let plain = try StoreWriterProcess(places.oldStore.path)
         #expect(try plain.execute("PRAGMA integrity_check") == "value ok")
         // With some SQLite versions in use, a fence there would end the writer's process.

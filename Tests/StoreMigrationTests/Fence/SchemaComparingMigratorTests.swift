@@ -24,7 +24,7 @@ struct SchemaComparingMigratorTests {
         var options = ShareOptions()
         options.oldStore = isFenced ? .fence : .capture
         let migrator = StoreMigrator(from: URL(filePath: old.path), to: URL(filePath: new.path), options: options)
-        #expect(try migrator.shareStoreIfNecessary(isCancelled: nil).outcome == .shared)
+        #expect(try migrator.shareStoreIfNecessaryAndWait(isCancelled: nil).outcome == .shared)
 
         let reopened = try DatabaseQueue(path: old.path)
         #expect(try reopened.read { try Self.migrator.hasSchemaChanges($0) } == isFenced)

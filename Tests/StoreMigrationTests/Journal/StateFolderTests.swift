@@ -48,7 +48,7 @@ struct StateFolderTests {
 
         let errors = [
             #expect(throws: MigrationError.self) { try places.share() },
-            #expect(throws: MigrationError.self) { _ = try places.migrator().status() },
+            #expect(throws: MigrationError.self) { _ = try places.migrator().statusAndWait() },
         ]
 
         for error in errors {
@@ -69,7 +69,7 @@ struct StateFolderTests {
             #expect(chown(file, 65_534, 65_534) == 0)
         }
         #expect(chown(places.old.path + "/.store-migrate/" + places.name + "/journal", 65_534, 65_534) == 0)
-        #expect(try places.migrator().status().run == .shared)
+        #expect(try places.migrator().statusAndWait().run == .shared)
     }
 
     @Test("The advice on an untrusted journal does not say to remove a folder with unique files", arguments: Self.kept)
@@ -97,7 +97,7 @@ struct StateFolderTests {
         let places = try Places()
         try retire(places)
         let unsharing = StoreUnsharing(places.oldStore.url, from: places.newStore.url)
-        #expect(try unsharing.unshare().outcome == .unshared)
+        #expect(try unsharing.unshareAndWait().outcome == .unshared)
     }
 
     @Test(
@@ -108,21 +108,21 @@ struct StateFolderTests {
         let places = try Places()
         try retire(places)
         #expect(chown(places.old.path, 0, 0) == 0)
-        #expect(try places.migrator().status().run == .retired)
+        #expect(try places.migrator().statusAndWait().run == .retired)
         let before = try World(places)
         let unsharing = StoreUnsharing(places.oldStore.url, from: places.newStore.url)
-        let error = #expect(throws: MigrationError.self) { try unsharing.unshare() }
+        let error = #expect(throws: MigrationError.self) { try unsharing.unshareAndWait() }
         #expect(error?.advice.contains("Remove") == false)
         #expect(try World(places) == before)
         #expect(chown(places.old.path + "/.store-migrate/" + places.name + "/journal", 4_321, 4_321) == 0)
-        #expect(throws: MigrationError.self) { _ = try places.migrator().status() }
+        #expect(throws: MigrationError.self) { _ = try places.migrator().statusAndWait() }
     }
 
     /// Shares and retires a store, and gives its folder and journal to another user.
     private func retire(_ places: Places) throws {
         try places.old.makeStore("CREATE TABLE t (x); INSERT INTO t VALUES (1)")
         try #require(try places.share().outcome == .shared)
-        try #require(try StoreRetirement(of: places.oldStore.url).retire().outcome == .retired)
+        try #require(try StoreRetirement(of: places.oldStore.url).retireAndWait().outcome == .retired)
         let folder = places.old.path + "/.store-migrate"
         for path in [places.old.path, folder, folder + "/" + places.name, folder + "/" + places.name + "/journal"] {
             #expect(chown(path, 65_534, 65_534) == 0)

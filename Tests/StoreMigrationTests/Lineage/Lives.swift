@@ -63,27 +63,27 @@ struct Lives {
         _ policy: ShareOptions.OldStorePolicy = .capture,
         _ change: (inout ShareOptions) -> Void = { _ in }
     ) throws -> ShareOutcome {
-        try migrator(old, new, policy, change).shareStoreIfNecessary(isCancelled: nil)
+        try migrator(old, new, policy, change).shareStoreIfNecessaryAndWait(isCancelled: nil)
     }
 
-    func status(_ old: String, _ new: String) throws -> StatusReport { try migrator(old, new).status() }
+    func status(_ old: String, _ new: String) throws -> StatusReport { try migrator(old, new).statusAndWait() }
 
     @discardableResult
     func unshare(_ old: String, _ new: String) throws -> ShareOutcome {
-        try StoreUnsharing(store(old).url, from: store(new).url).unshare()
+        try StoreUnsharing(store(old).url, from: store(new).url).unshareAndWait()
     }
 
     @discardableResult
     func merge(into: String, from: String, identifiedBy column: String? = nil) throws -> StoreMergeOutcome {
         var options = MergeOptions()
         if let column { options.settings.identities = ["t": [column]] }
-        return try StoreMerging(store(from).url, into: store(into).url, options: options).merge()
+        return try StoreMerging(store(from).url, into: store(into).url, options: options).mergeAndWait()
     }
 
-    func unmerge(_ place: String) throws { try MergeUndoing(of: store(place).url).unmerge() }
+    func unmerge(_ place: String) throws { try MergeUndoing(of: store(place).url).unmergeAndWait() }
 
     @discardableResult
-    func retire(_ place: String) throws -> ShareOutcome { try StoreRetirement(of: store(place).url).retire() }
+    func retire(_ place: String) throws -> ShareOutcome { try StoreRetirement(of: store(place).url).retireAndWait() }
 
     /// The state from the journal beside a store.
     func state(_ place: String) throws -> RunState { try StateFolder(of: store(place), stateFolder: nil).state() }

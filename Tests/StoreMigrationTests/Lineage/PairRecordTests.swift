@@ -173,7 +173,8 @@ struct PairRecordTests {
         options.overwrite = .always
 
         #expect(
-            try StoreRestorer(to: lives.store("b").url, options: options).restore(from: archive).outcome == .restored
+            try StoreRestorer(to: lives.store("b").url, options: options).restoreAndWait(from: archive).outcome
+                == .restored
         )
 
         #expect(try lives.values(at: "b") == ["one", "two"])

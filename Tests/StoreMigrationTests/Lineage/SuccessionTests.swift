@@ -176,7 +176,7 @@ struct SuccessionTests {
     func interruptedDestination() throws {
         let lives = try Lives()
         try interrupted(lives)
-        let plan = try lives.migrator("a", "c").plan()
+        let plan = try lives.migrator("a", "c").planAndWait()
         #expect(plan.outcome == .interrupted)
         #expect(try plan.next == .resume(old: lives.store("c").path))
 

@@ -30,7 +30,7 @@ struct BothPlacesTests {
         let world = try makeBoth()
         let places = world.places
         #expect(try places.share { $0.level = .coredata }.outcome == .bothHoldObjects)
-        #expect(try places.migrator(Self.merge).plan().outcome == .merged)
+        #expect(try places.migrator(Self.merge).planAndWait().outcome == .merged)
 
         let outcome = try places.share(Self.merge)
 
@@ -86,7 +86,7 @@ struct BothPlacesTests {
         #expect(error?.next == .unmerge(into: places.newStore.path))
         #expect(try !places.isFenced(places.oldStore))
         try world.add(5, "after", to: places.oldStore)
-        try MergeUndoing(of: places.newStore.url).unmerge()
+        try MergeUndoing(of: places.newStore.url).unmergeAndWait()
         #expect(try world.content(of: places.newStore) == before)
         #expect(try places.share { $0.level = .coredata }.outcome == .bothHoldObjects)
     }
@@ -99,7 +99,7 @@ struct BothPlacesTests {
         try world.add(4, "old", to: places.oldStore)
         for attempt in 1...2 {
             let error = #expect(throws: MigrationError.self) {
-                if attempt == 1 { _ = try places.migrator(Self.merge).plan() }
+                if attempt == 1 { _ = try places.migrator(Self.merge).planAndWait() }
                 if attempt == 2 { try places.share(Self.merge) }
             }
             #expect(error?.outcome == .needsDecision)
@@ -124,10 +124,10 @@ struct BothPlacesTests {
         let isMerged = all.prefix(records).contains { if case .merging = $0 { true } else { false } }
 
         if isMerged {
-            #expect(try Recovery(of: places.oldStore.url).resume().outcome == .shared)
+            #expect(try Recovery(of: places.oldStore.url).resumeAndWait().outcome == .shared)
             #expect(try places.share().outcome == .alreadyShared)
         } else {
-            #expect(try Recovery(of: places.oldStore.url).resume().outcome == .rolledBack)
+            #expect(try Recovery(of: places.oldStore.url).resumeAndWait().outcome == .rolledBack)
         }
         #expect(try world.content(of: places.newStore) == expected)
         try world.expectSound(places.newStore)
@@ -171,8 +171,8 @@ struct BothPlacesTests {
         }
         try world.add(5, "new", to: places.newStore)
         #expect(try places.share(keepNew).outcome == .alreadyShared)
-        #expect(try places.migrator().status().lateWrites == .none)
-        #expect(try StoreRetirement(of: places.oldStore.url).retire().outcome == .retired)
+        #expect(try places.migrator().statusAndWait().lateWrites == .none)
+        #expect(try StoreRetirement(of: places.oldStore.url).retireAndWait().outcome == .retired)
     }
 
     @Test("A kept new store is recognised without the journal, and the old store can be retired")
@@ -190,7 +190,7 @@ struct BothPlacesTests {
 
         #expect(try places.share { $0.level = .coredata }.outcome == .alreadyShared)
 
-        #expect(try StoreRetirement(of: places.oldStore.url).retire().outcome == .retired)
+        #expect(try StoreRetirement(of: places.oldStore.url).retireAndWait().outcome == .retired)
     }
 
     @Test("unshare brings a kept new store back to an old store whose fence is only in the log")
@@ -209,7 +209,8 @@ struct BothPlacesTests {
         var options = ShareOptions()
         options.level = .coredata
 
-        let outcome = try StoreUnsharing(places.oldStore.url, from: places.newStore.url, options: options).unshare()
+        let outcome = try StoreUnsharing(places.oldStore.url, from: places.newStore.url, options: options)
+            .unshareAndWait()
 
         #expect(outcome.outcome == .unshared)
         #expect(try world.content(of: places.oldStore) == content)
@@ -233,7 +234,9 @@ struct BothPlacesTests {
         try connection.execute("DELETE FROM ZHABIT; DELETE FROM ZDAY; UPDATE Z_PRIMARYKEY SET Z_MAX = 0")
         try connection.close()
 
-        let error = #expect(throws: MigrationError.self) { try StoreRetirement(of: places.oldStore.url).retire() }
+        let error = #expect(throws: MigrationError.self) {
+            try StoreRetirement(of: places.oldStore.url).retireAndWait()
+        }
 
         #expect(error?.outcome == .needsDecision)
         #expect(try places.old.directory.status(of: places.name) != nil)

@@ -40,23 +40,23 @@ struct InfiniteValueTests {
         )
         try execute("UPDATE t SET x = 5 WHERE id = 1", in: "into")
 
-        let outcome = try StoreMerging(from.url, into: into.url, options: options(folder)).merge()
+        let outcome = try StoreMerging(from.url, into: into.url, options: options(folder)).mergeAndWait()
 
         #expect(outcome.outcome == .merged)
         #expect(try rows("t WHERE x = -9e999") == 1)
         #expect(try rows("bag WHERE x = 9e999") == 2)
         #expect(try rows("bag") == 2)
-        try MergeUndoing(of: into.url).unmerge()
+        try MergeUndoing(of: into.url).unmergeAndWait()
         #expect(try rows("t WHERE x = 5 OR x = 2") == 2)
         #expect(try rows("bag WHERE x = -9e999") == 1)
 
-        let again = try StoreMerging(from.url, into: into.url, options: options(folder)).merge()
+        let again = try StoreMerging(from.url, into: into.url, options: options(folder)).mergeAndWait()
         let parked = try #require(again.parkedRows)
         let file = StoreLocation(
             folder: String(parked[..<(try #require(parked.lastIndex(of: "/")))]),
             name: String(parked.split(separator: "/").last ?? "")
         )
-        let restored = try ParkedRowRestoring(from: file.url, into: into.url).restore()
+        let restored = try ParkedRowRestoring(from: file.url, into: into.url).restoreAndWait()
         #expect(restored.updated == 1)
         #expect(try rows("t WHERE x = 9e999") == 1)
     }

@@ -26,7 +26,7 @@ struct InterruptedUnmergeTests {
         var options = MergeOptions()
         options.lockTimeout = .milliseconds(50)
         let error = #expect(throws: MigrationError.self) {
-            try MergeUndoing(of: places.newStore.url, options: options).unmerge()
+            try MergeUndoing(of: places.newStore.url, options: options).unmergeAndWait()
         }
         #expect(error?.outcome == .interrupted)
         #expect(error?.next == .unmerge(into: places.newStore.path))
@@ -35,7 +35,7 @@ struct InterruptedUnmergeTests {
         // The merged rows are in no shared store now, so the old store must not be retired.
         #expect(try places.isFenced(places.oldStore))
         let retiring = #expect(throws: MigrationError.self) {
-            try StoreRetirement(of: places.oldStore.url).retire()
+            try StoreRetirement(of: places.oldStore.url).retireAndWait()
         }
         #expect(retiring?.outcome == .needsDecision)
         #expect(retiring?.next == .unmerge(into: places.newStore.path))
@@ -53,12 +53,12 @@ struct InterruptedUnmergeTests {
         try unmergeWhileBusy(places)
         // An app writes to an object that the merge had written.
         try world.rename(1, to: "Later", in: places.newStore)
-        try MergeUndoing(of: places.newStore.url).unmerge()
+        try MergeUndoing(of: places.newStore.url).unmergeAndWait()
 
         #expect(try world.content(of: places.newStore).dropFirst() == before.dropFirst())
         #expect(try !places.isFenced(places.oldStore))
         #expect(try places.share().outcome == .bothHoldObjects)
-        #expect(throws: MigrationError.self) { try StoreRetirement(of: places.oldStore.url).retire() }
+        #expect(throws: MigrationError.self) { try StoreRetirement(of: places.oldStore.url).retireAndWait() }
     }
 
     @Test("A second unmerge finishes in a plain store, and leaves no table of the tool in it")
@@ -73,7 +73,7 @@ struct InterruptedUnmergeTests {
 
         try unmergeWhileBusy(places)
         #expect(try places.digest(of: places.newStore) == before)
-        try MergeUndoing(of: places.newStore.url).unmerge()
+        try MergeUndoing(of: places.newStore.url).unmergeAndWait()
 
         #expect(try places.digest(of: places.newStore) == before)
         #expect(try !places.isFenced(places.oldStore))
@@ -97,15 +97,15 @@ struct InterruptedUnmergeTests {
         options.settings.identities = ["t": ["x"]]
         #expect(
             try StoreMerging(other.location("store.sqlite").url, into: places.newStore.url, options: options)
-                .merge().outcome == .merged
+                .mergeAndWait().outcome == .merged
         )
         let after = try places.digest(of: places.newStore)
 
         // The interrupted undo is finished first, although the container's journal records the later merge.
-        #expect(try MergeUndoing(of: places.newStore.url).unmerge().deleted == 0)
+        #expect(try MergeUndoing(of: places.newStore.url).unmergeAndWait().deleted == 0)
         #expect(try !places.isFenced(places.oldStore))
         #expect(try places.digest(of: places.newStore) == after)
-        #expect(try MergeUndoing(of: places.newStore.url).unmerge().deleted == 1)
+        #expect(try MergeUndoing(of: places.newStore.url).unmergeAndWait().deleted == 1)
         #expect(try places.digest(of: places.newStore) != after)
         #expect(try places.count("SELECT count(*) FROM t", in: places.newStore) == 1)
     }

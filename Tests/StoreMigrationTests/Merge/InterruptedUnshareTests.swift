@@ -40,7 +40,7 @@ struct InterruptedUnshareTests {
         let places = try shared(policy)
         _ = try InterruptedWayBack(of: places, isCommitted: isCommitted)
 
-        #expect(try unsharing(places).unshare().outcome == .unshared)
+        #expect(try unsharing(places).unshareAndWait().outcome == .unshared)
 
         #expect(try !places.isFenced(places.oldStore))
         try write("INSERT INTO t VALUES (2, 'after')", to: places.oldStore)
@@ -62,14 +62,14 @@ struct InterruptedUnshareTests {
         let killed = try InterruptedWayBack(of: places, isCommitted: isCommitted)
         try write("INSERT INTO t VALUES (3, 'late')", to: places.oldStore)
 
-        let error = #expect(throws: MigrationError.self) { try unsharing(places).unshare() }
+        let error = #expect(throws: MigrationError.self) { try unsharing(places).unshareAndWait() }
 
         #expect(error?.outcome == .busy)
         #expect(error?.advice.contains("Remove") == false)
         #expect(error?.next == .unshare(old: places.oldStore.path, new: places.newStore.path))
         #expect(try places.rows(of: places.oldStore) == (isCommitted ? ["early", "late", "new"] : ["early", "late"]))
-        #expect(try places.migrator().status().run == .shared)
-        #expect(try unsharing(places).unshare().outcome == .unshared)
+        #expect(try places.migrator().statusAndWait().run == .shared)
+        #expect(try unsharing(places).unshareAndWait().outcome == .unshared)
         #expect(try places.rows(of: places.oldStore) == ["early", "late", "new"])
         let kept = try places.old.directory.openDirectory(AsideFolder.name(for: killed.transaction))
         #expect(try places.rows(of: StoreLocation(folder: kept.path, name: places.name)) == ["early"])
@@ -87,10 +87,10 @@ struct InterruptedUnshareTests {
         _ = try InterruptedWayBack(of: places, isCommitted: isCommitted)
         try world.add(4, "late", to: places.oldStore)
 
-        let error = #expect(throws: MigrationError.self) { try unsharing(places, level: .coredata).unshare() }
+        let error = #expect(throws: MigrationError.self) { try unsharing(places, level: .coredata).unshareAndWait() }
 
         #expect(error?.outcome == .busy)
-        #expect(try unsharing(places, level: .coredata).unshare().outcome == .unshared)
+        #expect(try unsharing(places, level: .coredata).unshareAndWait().outcome == .unshared)
         let content = try world.content(of: places.oldStore)
         // If the content was replaced already, both stores have the new object. Days have no unique value, so a
         // duplicate is no loss.
@@ -112,7 +112,7 @@ struct InterruptedUnshareTests {
         _ = try InterruptedWayBack(of: places, isCommitted: true, externalFiles: ["blob": blob])
         try write("INSERT INTO t VALUES (3, 'late')", to: places.oldStore)
 
-        #expect(throws: MigrationError.self) { try unsharing(places).unshare() }
+        #expect(throws: MigrationError.self) { try unsharing(places).unshareAndWait() }
 
         #expect(try places.externalFiles(in: places.old.directory) == ["blob": 7])
     }
@@ -139,14 +139,14 @@ struct InterruptedUnshareTests {
         try FilePath(inner.path).setMode(0o777)
         let records = try places.records()
 
-        let error = #expect(throws: MigrationError.self) { try unsharing(places).unshare() }
+        let error = #expect(throws: MigrationError.self) { try unsharing(places).unshareAndWait() }
 
         #expect(error?.outcome == .needsDecision)
         #expect(error?.path.hasPrefix(inner.path) == true)
         #expect(try places.records() == records)
         #expect(try places.share { $0.oldStore = .capture }.outcome == .alreadyShared)
-        #expect(try Recovery(of: places.oldStore.url).abort().outcome == .done)
+        #expect(try Recovery(of: places.oldStore.url).abortAndWait().outcome == .done)
         try outer.removeDirectory(places.name)
-        #expect(try unsharing(places).unshare().outcome == .unshared)
+        #expect(try unsharing(places).unshareAndWait().outcome == .unshared)
     }
 }

@@ -24,7 +24,7 @@ struct LateWriteTests {
         try world.rename(2, to: "Write", in: places.newStore)
         try world.add(4, "new", to: places.newStore)
         let old = try places.digest(of: places.oldStore)
-        #expect(try places.migrator(MergeWorld.capture).plan().outcome == .merged)
+        #expect(try places.migrator(MergeWorld.capture).planAndWait().outcome == .merged)
 
         let outcome = try places.share(MergeWorld.capture)
 
@@ -152,7 +152,7 @@ struct LateWriteTests {
         #expect(try places.isFenced(places.oldStore))
         #expect(throws: (any Error).self) { try world.add(4, "refused", to: places.oldStore) }
         #expect(try places.share().outcome == .alreadyShared)
-        #expect(try StoreRetirement(of: places.oldStore.url).retire().outcome == .retired)
+        #expect(try StoreRetirement(of: places.oldStore.url).retireAndWait().outcome == .retired)
         #expect(try world.content(of: places.newStore) == ["1 Run -: 1 2", "2 Read -:", "3 late : 3"])
     }
 
@@ -197,7 +197,7 @@ struct LateWriteTests {
         try writer.close()
 
         #expect(try places.share(MergeWorld.capture).outcome == .alreadyShared)
-        #expect(try places.migrator().status().lateWrites == StatusReport.LateWrites.none)
+        #expect(try places.migrator().statusAndWait().lateWrites == StatusReport.LateWrites.none)
     }
 
     @Test("A changed base is refused before anything is written")
@@ -219,7 +219,7 @@ struct LateWriteTests {
         #expect(error?.message.contains("base") == true)
         #expect(try places.container.bytes(places.name) == before)
         #expect(try !places.isFenced(places.oldStore))
-        #expect(try places.migrator().status().lateWrites == .found)
+        #expect(try places.migrator().statusAndWait().lateWrites == .found)
     }
 
     private func bases(of places: Places) throws -> [String] {

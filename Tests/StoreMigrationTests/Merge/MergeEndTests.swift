@@ -53,12 +53,12 @@ struct MergeEndTests {
             isCancelled: { isProving.withLock { $0 } }
         )
 
-        let error = #expect(throws: MigrationError.self) { try merging.merge() }
+        let error = #expect(throws: MigrationError.self) { try merging.mergeAndWait() }
 
         #expect(error?.outcome == .interrupted)
         #expect(error?.next == .verify(store: into.path))
         #expect(try rows() == 2)
-        #expect(try self.merging().merge().outcome == .done)
+        #expect(try self.merging().mergeAndWait().outcome == .done)
         #expect(try rows() == 2)
     }
 
@@ -74,7 +74,7 @@ struct MergeEndTests {
             else { return }
             writer = connection
         }
-        let outcome = try merging().merge()
+        let outcome = try merging().mergeAndWait()
 
         #expect(outcome.outcome == .merged)
         #expect(outcome.findings.contains { $0.code.rawValue == "mergeMarkLeft" })
@@ -82,7 +82,7 @@ struct MergeEndTests {
         held.rollback()
         try held.close()
         #expect(try hasMark())
-        #expect(try merging().merge().outcome == .done)
+        #expect(try merging().mergeAndWait().outcome == .done)
         #expect(try !hasMark())
         #expect(try rows() == 2)
     }

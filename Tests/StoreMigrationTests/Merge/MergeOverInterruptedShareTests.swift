@@ -27,13 +27,16 @@ struct MergeOverInterruptedShareTests {
         let merging = try merging(from, into: world)
         if interruption.goesForward {
             // A finished share puts the store out of use.
-            let error = #expect(throws: MigrationError.self) { try merging.merge() }
+            let error = #expect(throws: MigrationError.self) { try merging.mergeAndWait() }
             #expect(error?.outcome == .needsDecision)
-            #expect(try Recovery(of: places.oldStore.url).resume().outcome == (interruption.isFenced ? .shared : .done))
+            #expect(
+                try Recovery(of: places.oldStore.url).resumeAndWait().outcome
+                    == (interruption.isFenced ? .shared : .done)
+            )
             #expect(try places.digest(of: places.newStore) == world.digest)
             #expect(try places.share().outcome == .alreadyShared)
         } else {
-            #expect(try merging.merge().outcome == .merged)
+            #expect(try merging.mergeAndWait().outcome == .merged)
             #expect(try places.count("SELECT count(*) FROM t", in: places.oldStore) == 3)
             #expect(try places.container.directory.status(of: places.name) == nil)
             #expect(try places.share().outcome == .shared)

@@ -72,7 +72,7 @@ struct MergeWorld {
         var description = PersistentStoreDescription(url: location.url)
         description.isHistoryTrackingEnabled = tracksHistory
         let container = PersistentContainer(name: "edit", descriptions: [description], viewContextOn: .privateQueue)
-        try container.loadPersistentStores()
+        try container.loadPersistentStoresAndWait()
         defer {
             for store in container.persistentStoreCoordinator.persistentStores {
                 container.persistentStoreCoordinator.remove(store)

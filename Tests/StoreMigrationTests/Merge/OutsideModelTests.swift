@@ -109,7 +109,7 @@ struct OutsideModelTests {
         #expect(try places.share(MergeWorld.capture).outcome == .merged)
 
         #expect(try places.count(kind.query, in: places.newStore) == kind.expected)
-        #expect(try places.migrator().status().lateWrites == StatusReport.LateWrites.none)
+        #expect(try places.migrator().statusAndWait().lateWrites == StatusReport.LateWrites.none)
         #expect(try places.share(MergeWorld.capture).outcome == .alreadyShared)
     }
 
@@ -117,7 +117,7 @@ struct OutsideModelTests {
     func unshare(_ kind: Kind) throws {
         let places = try Self.world(kind).places
         try Self.execute(kind.write, places.old)
-        #expect(try Self.unsharing(places).unshare().outcome == .unshared)
+        #expect(try Self.unsharing(places).unshareAndWait().outcome == .unshared)
         #expect(try places.count(kind.query, in: places.oldStore) == kind.expected)
     }
 
@@ -131,8 +131,8 @@ struct OutsideModelTests {
         let before = try (places.digest(of: places.oldStore), places.digest(of: places.newStore))
 
         for attempt in [
-            { _ = try places.share(MergeWorld.capture) }, { _ = try Self.unsharing(places).unshare() },
-            { _ = try places.migrator(MergeWorld.capture).plan() },
+            { _ = try places.share(MergeWorld.capture) }, { _ = try Self.unsharing(places).unshareAndWait() },
+            { _ = try places.migrator(MergeWorld.capture).planAndWait() },
         ] {
             let error = #expect(throws: MigrationError.self) { try attempt() }
             #expect(error?.outcome == .needsDecision)
@@ -140,12 +140,12 @@ struct OutsideModelTests {
             #expect(error?.next == .diff(places.oldStore.path, places.newStore.path))
         }
         #expect(try (places.digest(of: places.oldStore), places.digest(of: places.newStore)) == before)
-        #expect(try places.migrator().status().lateWrites == .found)
-        #expect(throws: MigrationError.self) { try StoreRetirement(of: places.oldStore.url).retire() }
+        #expect(try places.migrator().statusAndWait().lateWrites == .found)
+        #expect(throws: MigrationError.self) { try StoreRetirement(of: places.oldStore.url).retireAndWait() }
 
         try Self.execute(kind.write, places.container)
         #expect(try places.share(MergeWorld.capture).outcome == .merged)
-        #expect(try places.migrator().status().lateWrites == StatusReport.LateWrites.none)
+        #expect(try places.migrator().statusAndWait().lateWrites == StatusReport.LateWrites.none)
     }
 
     @Test("A store with rows only outside its model does not count as empty")

@@ -26,13 +26,13 @@ struct UnmergeTests {
         #expect(try places.share(MergeWorld.capture).outcome == .merged)
         let after = try world.content(of: places.newStore)
 
-        let outcome = try MergeUndoing(of: places.newStore.url).unmerge()
+        let outcome = try MergeUndoing(of: places.newStore.url).unmergeAndWait()
 
         #expect((outcome.inserted, outcome.deleted) == (1, 2))
         #expect(try world.content(of: places.newStore) == before)
         try world.expectSound(places.newStore)
-        #expect(try places.migrator().status().lateWrites == .found)
-        #expect(throws: MigrationError.self) { try MergeUndoing(of: places.newStore.url).unmerge() }
+        #expect(try places.migrator().statusAndWait().lateWrites == .found)
+        #expect(throws: MigrationError.self) { try MergeUndoing(of: places.newStore.url).unmergeAndWait() }
         #expect(try places.share(MergeWorld.capture).outcome == .merged)
         #expect(try world.content(of: places.newStore) == after)
         try world.expectSound(places.newStore)
@@ -51,7 +51,7 @@ struct UnmergeTests {
         }
         #expect(merged.outcome == .merged)
 
-        try MergeUndoing(of: places.newStore.url).unmerge()
+        try MergeUndoing(of: places.newStore.url).unmergeAndWait()
 
         #expect(try world.content(of: places.newStore) == before)
         #expect(try !places.isFenced(places.oldStore))
@@ -69,7 +69,7 @@ struct UnmergeTests {
         try world.rename(1, to: "Crawl", in: places.newStore)
         let before = try places.digest(of: places.newStore)
 
-        let error = #expect(throws: MigrationError.self) { try MergeUndoing(of: places.newStore.url).unmerge() }
+        let error = #expect(throws: MigrationError.self) { try MergeUndoing(of: places.newStore.url).unmergeAndWait() }
 
         #expect(error?.outcome == .needsDecision)
         #expect(error?.message.contains("Habit") == true)
@@ -85,10 +85,10 @@ struct UnmergeTests {
         #expect(try places.share(MergeWorld.capture).outcome == .merged)
         var options = ShareOptions()
         options.level = .coredata
-        try StoreUnsharing(places.oldStore.url, from: places.newStore.url, options: options).unshare()
+        try StoreUnsharing(places.oldStore.url, from: places.newStore.url, options: options).unshareAndWait()
         #expect(try places.share(MergeWorld.capture).outcome == .shared)
 
-        #expect(throws: MigrationError.self) { try MergeUndoing(of: places.newStore.url).unmerge() }
+        #expect(throws: MigrationError.self) { try MergeUndoing(of: places.newStore.url).unmergeAndWait() }
 
         #expect(try world.content(of: places.newStore) == ["1 Run -: 1 2", "2 Read -:", "3 late : 3"])
     }
@@ -108,7 +108,8 @@ struct UnmergeTests {
             var options = MergeOptions()
             options.base = folder.location("\(base).sqlite").url
             options.stateFolder = state?.location("state").url
-            return try StoreMerging(folder.location("\(name).sqlite").url, into: into.url, options: options).merge()
+            return try StoreMerging(folder.location("\(name).sqlite").url, into: into.url, options: options)
+                .mergeAndWait()
                 .outcome
         }
         let merged = ["1 Run -: 1 2", "2 two -:", "3 into : 3", "4 one : 4"]
@@ -145,22 +146,22 @@ struct UnmergeTests {
         options.base = folder.location("base.sqlite").url
         let merging = StoreMerging(from.url, into: into.url, options: options)
         let before = try folder.bytes(from.name)
-        #expect(try merging.plan().summary.inserted == 2)
+        #expect(try merging.planAndWait().summary.inserted == 2)
         #expect(try world.content(of: into) == ["1 Run -: 1 2", "2 into -:"])
 
-        let outcome = try merging.merge()
+        let outcome = try merging.mergeAndWait()
 
         #expect(outcome.outcome == .merged)
         #expect(outcome.report?.passed == true)
         #expect(try world.content(of: into) == ["1 Run -: 1 2", "2 into -:", "3 from : 3"])
         #expect(try folder.bytes(from.name) == before)
-        #expect(try merging.merge().outcome == .done)
+        #expect(try merging.mergeAndWait().outcome == .done)
         #expect(try world.content(of: into) == ["1 Run -: 1 2", "2 into -:", "3 from : 3"])
         try world.rename(3, to: "from again", in: from)
-        #expect(throws: MigrationError.self) { try merging.merge() }
-        try MergeUndoing(of: into.url).unmerge()
+        #expect(throws: MigrationError.self) { try merging.mergeAndWait() }
+        try MergeUndoing(of: into.url).unmergeAndWait()
         #expect(try world.content(of: into) == ["1 Run -: 1 2", "2 into -:"])
         try world.expectSound(into)
-        #expect(throws: MigrationError.self) { try StoreMerging(from.url, into: into.url).merge() }
+        #expect(throws: MigrationError.self) { try StoreMerging(from.url, into: into.url).mergeAndWait() }
     }
 }

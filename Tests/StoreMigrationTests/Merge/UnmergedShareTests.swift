@@ -47,9 +47,9 @@ struct UnmergedShareTests {
         let errors = [
             #expect(throws: MigrationError.self) { try places.share(MergeWorld.capture) },
             #expect(throws: MigrationError.self) { try places.share() },
-            #expect(throws: MigrationError.self) { _ = try places.migrator(MergeWorld.capture).plan() },
-            #expect(throws: MigrationError.self) { try unsharing.unshare() },
-            #expect(throws: MigrationError.self) { try StoreRetirement(of: places.oldStore.url).retire() },
+            #expect(throws: MigrationError.self) { _ = try places.migrator(MergeWorld.capture).planAndWait() },
+            #expect(throws: MigrationError.self) { try unsharing.unshareAndWait() },
+            #expect(throws: MigrationError.self) { try StoreRetirement(of: places.oldStore.url).retireAndWait() },
         ]
 
         for error in errors {
@@ -57,7 +57,7 @@ struct UnmergedShareTests {
             #expect(error?.next == .unmerge(into: places.newStore.path))
         }
         #expect(try (world.content(of: places.oldStore), world.content(of: places.newStore)) == before)
-        try MergeUndoing(of: places.newStore.url).unmerge()
+        try MergeUndoing(of: places.newStore.url).unmergeAndWait()
         #expect(try places.share(MergeWorld.capture).outcome == .merged)
         #expect(try world.content(of: places.newStore).contains(Self.late))
         try world.expectSound(places.newStore)
@@ -73,13 +73,13 @@ struct UnmergedShareTests {
         }
         #expect(fenced.outcome == .alreadyShared)
         #expect(try places.isFenced(places.oldStore))
-        try MergeUndoing(of: places.newStore.url).unmerge()
+        try MergeUndoing(of: places.newStore.url).unmergeAndWait()
         #expect(try !world.content(of: places.newStore).contains(Self.late))
 
-        #expect(throws: MigrationError.self) { try StoreRetirement(of: places.oldStore.url).retire() }
+        #expect(throws: MigrationError.self) { try StoreRetirement(of: places.oldStore.url).retireAndWait() }
         #expect(try places.share { $0.level = .coredata }.outcome == .merged)
         #expect(try world.content(of: places.newStore).contains(Self.late))
-        #expect(try StoreRetirement(of: places.oldStore.url).retire().outcome == .retired)
+        #expect(try StoreRetirement(of: places.oldStore.url).retireAndWait().outcome == .retired)
     }
 
     @Test("After two undone merges the rows of both count as late again")
@@ -89,16 +89,16 @@ struct UnmergedShareTests {
         let before = try world.content(of: places.newStore)
         try world.add(4, "later", to: places.oldStore)
         #expect(try places.share(MergeWorld.capture).outcome == .merged)
-        try MergeUndoing(of: places.newStore.url).unmerge()
+        try MergeUndoing(of: places.newStore.url).unmergeAndWait()
         #expect(try world.content(of: places.newStore) == before)
-        try MergeUndoing(of: places.newStore.url).unmerge()
+        try MergeUndoing(of: places.newStore.url).unmergeAndWait()
         #expect(try !world.content(of: places.newStore).contains(Self.late))
 
         // The first base was not kept: the share reports late writes and treats nothing as merged.
         let outcome = try places.share(MergeWorld.capture)
         #expect(outcome.outcome == .lateWrites)
         #expect(outcome.next == .status(old: places.oldStore.path, new: places.newStore.path))
-        #expect(throws: MigrationError.self) { try StoreRetirement(of: places.oldStore.url).retire() }
+        #expect(throws: MigrationError.self) { try StoreRetirement(of: places.oldStore.url).retireAndWait() }
         #expect(try world.content(of: places.oldStore).contains(Self.late))
     }
 }

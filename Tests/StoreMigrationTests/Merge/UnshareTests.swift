@@ -26,7 +26,7 @@ struct UnshareTests {
         if policy == .capture { try world.add(4, "late", to: places.oldStore) }
         let before = try places.digest(of: places.oldStore)
 
-        let outcome = try unsharing(places).unshare()
+        let outcome = try unsharing(places).unshareAndWait()
 
         #expect(outcome.outcome == .unshared)
         let expected = ["1 Run -: 1 2", "2 Read -:", "3 new : 3"] + (policy == .capture ? ["4 late : 4"] : [])
@@ -55,14 +55,14 @@ struct UnshareTests {
         try world.rename(1, to: "Late", in: places.oldStore)
         try world.rename(1, to: "Shared", in: places.newStore)
 
-        let plan = try unsharing(places).plan()
+        let plan = try unsharing(places).planAndWait()
         #expect(plan.outcome == .unshared)
         #expect(
             plan.steps.map(\.action) == [
                 .merge, .keepBase, .writeReceipt, .copyAside, .replaceContent, .liftFence, .fence, .withdraw,
             ]
         )
-        let outcome = try unsharing(places).unshare()
+        let outcome = try unsharing(places).unshareAndWait()
 
         let merge = try #require(outcome.merge)
         #expect(merge.summary.conflicts.map(\.property) == ["name"])
@@ -82,14 +82,14 @@ struct UnshareTests {
         try world.rename(1, to: "Late", in: places.oldStore)
         try world.rename(1, to: "Shared", in: places.newStore)
         let strict = unsharing(places) { $0.merging.policy = .error }
-        #expect(throws: MigrationError.self) { try strict.plan() }
-        let error = #expect(throws: MigrationError.self) { try strict.unshare() }
+        #expect(throws: MigrationError.self) { try strict.planAndWait() }
+        let error = #expect(throws: MigrationError.self) { try strict.unshareAndWait() }
         #expect(error?.outcome == .needsDecision)
         #expect(try world.content(of: places.oldStore).first == "1 Late -: 1 2")
         #expect(try world.content(of: places.newStore).first == "1 Shared -: 1 2")
         #expect(try !places.isFenced(places.newStore))
 
-        let late = try unsharing(places) { $0.merging.policy = .mergeByPropertyObjectTrump }.unshare()
+        let late = try unsharing(places) { $0.merging.policy = .mergeByPropertyObjectTrump }.unshareAndWait()
         #expect(late.merge?.summary.conflicts.map(\.taken) == [.old])
         #expect(try world.content(of: places.oldStore).first == "1 Late -: 1 2")
     }
@@ -103,27 +103,27 @@ struct UnshareTests {
         try state.withJournal(deadline: Deadline(after: .seconds(60))) {
             try $0.append(.unsharing(transaction: RunContext.drawTransaction()))
 
-            let status = try places.migrator().status()
+            let status = try places.migrator().statusAndWait()
             #expect(status.run == .atWork)
             #expect(status.findings.contains { $0.code == .runAtWork })
             #expect(!status.findings.contains { $0.code == .interruptedRun })
-            #expect(try places.migrator().plan().outcome == .busy)
-            #expect(try unsharing(places).plan().outcome == .busy)
+            #expect(try places.migrator().planAndWait().outcome == .busy)
+            #expect(try unsharing(places).planAndWait().outcome == .busy)
         }
 
-        #expect(try places.migrator().status().run == .interrupted)
-        #expect(try unsharing(places).plan().outcome == .unshared)
+        #expect(try places.migrator().statusAndWait().run == .interrupted)
+        #expect(try unsharing(places).planAndWait().outcome == .unshared)
     }
 
     @Test("The plan of an unshare writes nothing, and ends with the outcome of the run")
     func plan() throws {
         let world = try MergeWorld()
         let places = world.places
-        #expect(throws: MigrationError.self) { try unsharing(places).plan() }
+        #expect(throws: MigrationError.self) { try unsharing(places).planAndWait() }
         try places.share { $0.level = .coredata }
         let before = try World(places)
 
-        let plan = try unsharing(places).plan()
+        let plan = try unsharing(places).planAndWait()
 
         #expect(plan.outcome == .unshared)
         #expect(plan.steps.map(\.action) == [.copyAside, .replaceContent, .liftFence, .fence, .withdraw])
@@ -139,7 +139,7 @@ struct UnshareTests {
         options.level = .coredata
         let folder = URL(filePath: places.container.path, directoryHint: .isDirectory)
 
-        let outcome = try StoreUnsharing(places.oldStore.url, from: folder, options: options).unshare()
+        let outcome = try StoreUnsharing(places.oldStore.url, from: folder, options: options).unshareAndWait()
 
         #expect(outcome.outcome == .unshared)
         #expect(try places.container.directory.status(of: places.name) == nil)
@@ -153,7 +153,7 @@ struct UnshareTests {
         let reader = try StoreWriterProcess(places.newStore.path)
         #expect(try reader.execute("SELECT count(*) FROM ZHABIT") == "value 2")
 
-        let outcome = try unsharing(places).unshare()
+        let outcome = try unsharing(places).unshareAndWait()
 
         #expect(outcome.outcome == .unshared)
         #expect(outcome.findings.contains { $0.code == .notWithdrawn })
@@ -163,8 +163,8 @@ struct UnshareTests {
         #expect(reader.waitForExit() == 0)
         #expect(outcome.next == .unshare(old: places.oldStore.path, new: places.newStore.path))
         #expect(throws: MigrationError.self) { try places.share() }
-        #expect(throws: MigrationError.self) { try Recovery(of: places.oldStore.url).abort() }
-        #expect(try unsharing(places).unshare().outcome == .unshared)
+        #expect(throws: MigrationError.self) { try Recovery(of: places.oldStore.url).abortAndWait() }
+        #expect(try unsharing(places).unshareAndWait().outcome == .unshared)
         #expect(try places.container.directory.status(of: places.name) == nil)
         #expect(try world.content(of: places.oldStore).last == "3 after : 3")
         #expect(try places.share { $0.level = .coredata }.outcome == .shared)
@@ -182,8 +182,8 @@ struct UnshareTests {
         try state.withJournal(deadline: Deadline(after: .seconds(60))) {
             try $0.append(.unsharing(transaction: transaction))
         }
-        #expect(try places.migrator().status().run == .interrupted)
-        #expect(try Recovery(of: places.oldStore.url).resume().outcome == .unshared)
+        #expect(try places.migrator().statusAndWait().run == .interrupted)
+        #expect(try Recovery(of: places.oldStore.url).resumeAndWait().outcome == .unshared)
         #expect(try world.content(of: places.oldStore) == ["1 Run -: 1 2", "2 Read -:", "3 new : 3"])
     }
 
@@ -205,19 +205,19 @@ struct UnshareTests {
         if byShare {
             #expect(try places.share { $0.level = .coredata }.outcome == .alreadyShared)
         } else {
-            #expect(try Recovery(of: places.oldStore.url).abort().outcome == .rolledBack)
+            #expect(try Recovery(of: places.oldStore.url).abortAndWait().outcome == .rolledBack)
         }
 
-        #expect(try places.migrator().status().run == .shared)
+        #expect(try places.migrator().statusAndWait().run == .shared)
         #expect(try places.isFenced(places.oldStore))
         #expect(try world.content(of: places.oldStore) == before)
-        #expect(try unsharing(places).unshare().outcome == .unshared)
+        #expect(try unsharing(places).unshareAndWait().outcome == .unshared)
     }
 
     @Test("unshare is refused for a store that was never shared")
     func neverShared() throws {
         let world = try MergeWorld()
-        let error = #expect(throws: MigrationError.self) { try unsharing(world.places).unshare() }
+        let error = #expect(throws: MigrationError.self) { try unsharing(world.places).unshareAndWait() }
         #expect(error?.outcome == .needsDecision)
         #expect(try world.places.old.directory.status(of: StateFolder.name) == nil)
     }

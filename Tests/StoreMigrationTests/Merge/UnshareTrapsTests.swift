@@ -51,15 +51,15 @@ struct UnshareTrapsTests {
                 guard progress.phase == .publishing, progress.done == 0, late.isFirst() else { return }
                 Self.write("INSERT INTO t VALUES (3, 'late')", to: places.oldStore)
             }
-            .unshare()
+            .unshareAndWait()
         }
 
         #expect(error?.outcome == .busy)
         #expect(error?.next == .unshare(old: places.oldStore.path, new: places.newStore.path))
         #expect(try places.rows(of: places.oldStore) == ["early", "late"])
         #expect(try !places.isFenced(places.newStore))
-        #expect(try places.migrator().status().run == .shared)
-        #expect(try unsharing(places).unshare().outcome == .unshared)
+        #expect(try places.migrator().statusAndWait().run == .shared)
+        #expect(try unsharing(places).unshareAndWait().outcome == .unshared)
         #expect(try places.rows(of: places.oldStore) == ["early", "late", "new"])
     }
 
@@ -72,27 +72,27 @@ struct UnshareTrapsTests {
             }
         Self.write("INSERT INTO t VALUES (3, 'late')", to: places.oldStore)
 
-        let error = #expect(throws: MigrationError.self) { try unsharing(places).unshare() }
+        let error = #expect(throws: MigrationError.self) { try unsharing(places).unshareAndWait() }
 
         #expect(error?.outcome == .busy)
         #expect(try places.rows(of: places.oldStore) == ["early", "late"])
-        #expect(try unsharing(places).unshare().outcome == .unshared)
+        #expect(try unsharing(places).unshareAndWait().outcome == .unshared)
         #expect(try places.rows(of: places.oldStore) == ["early", "late"])
     }
 
     @Test("unshare does not replace a new store at the retired store's path")
     func resurrected() throws {
         let places = try captured()
-        try StoreRetirement(of: places.oldStore.url).retire()
+        try StoreRetirement(of: places.oldStore.url).retireAndWait()
         try places.old.makeStore("CREATE TABLE t (id INTEGER PRIMARY KEY, x); INSERT INTO t VALUES (1, 'another')")
 
-        let error = #expect(throws: MigrationError.self) { try unsharing(places).unshare() }
+        let error = #expect(throws: MigrationError.self) { try unsharing(places).unshareAndWait() }
 
         #expect(error?.outcome == .needsDecision)
         #expect(try places.rows(of: places.oldStore) == ["another"])
-        #expect(try places.migrator().status().run == .retired)
+        #expect(try places.migrator().statusAndWait().run == .retired)
         try places.old.directory.removeFile(places.name)
-        #expect(try unsharing(places).unshare().outcome == .unshared)
+        #expect(try unsharing(places).unshareAndWait().outcome == .unshared)
         #expect(try places.rows(of: places.oldStore) == ["early"])
     }
 
@@ -108,7 +108,7 @@ struct UnshareTrapsTests {
             Self.write("CREATE TABLE gone (x)", to: state)
             Self.write("DROP TABLE gone", to: state)
         }
-        .unshare()
+        .unshareAndWait()
 
         #expect(outcome.outcome == .unshared)
         #expect(app.waitForExit() == 0)
@@ -123,7 +123,8 @@ struct UnshareTrapsTests {
         let reader = try StoreWriterProcess(places.newStore.path)
         #expect(try reader.execute("SELECT count(*) FROM ZHABIT") == "value 2")
         #expect(
-            try unsharing(places, lockTimeout: .seconds(1)).unshare().findings.contains { $0.code == .notWithdrawn }
+            try unsharing(places, lockTimeout: .seconds(1)).unshareAndWait().findings
+                .contains { $0.code == .notWithdrawn }
         )
         try world.add(3, "after", to: places.oldStore)
         let journal = try places.container.directory.openDirectory(StateFolder.name)
@@ -133,12 +134,13 @@ struct UnshareTrapsTests {
 
         // The new store is still open, so it is not renamed again.
         #expect(
-            try unsharing(places, lockTimeout: .seconds(1)).unshare().findings.contains { $0.code == .notWithdrawn }
+            try unsharing(places, lockTimeout: .seconds(1)).unshareAndWait().findings
+                .contains { $0.code == .notWithdrawn }
         )
         #expect(try world.content(of: places.oldStore) == expected)
         #expect(reader.waitForExit() == 0)
 
-        #expect(try unsharing(places).unshare().outcome == .unshared)
+        #expect(try unsharing(places).unshareAndWait().outcome == .unshared)
         #expect(try world.content(of: places.oldStore) == expected)
         #expect(try places.container.directory.status(of: places.name) == nil)
         #expect(try places.share { $0.level = .coredata }.outcome == .shared)
@@ -149,7 +151,7 @@ struct UnshareTrapsTests {
     func externalFiles() throws {
         let places = try captured()
         func withdraw() throws -> StoreLocation {
-            let path = try #require(try unsharing(places).unshare().new?.path)
+            let path = try #require(try unsharing(places).unshareAndWait().new?.path)
             return StoreLocation(path: path)
         }
         try places.writeExternalFile("one", 1, count: 10, in: places.container)
@@ -171,7 +173,7 @@ struct UnshareTrapsTests {
         let other = try places.container.makeStore("CREATE TABLE t (x)", as: "store.store")
         let before = try World(places)
 
-        let error = #expect(throws: MigrationError.self) { try unsharing(places).unshare() }
+        let error = #expect(throws: MigrationError.self) { try unsharing(places).unshareAndWait() }
 
         #expect(error?.outcome == .needsDecision)
         #expect(error?.message.contains(other.name) == true)

@@ -89,7 +89,7 @@ struct ExposedFolderTests {
         let places = try Places()
         try places.old.makeStore("CREATE TABLE t (x); INSERT INTO t VALUES (1)")
         try FilePath(places.old.path).setMode(0o777)
-        let planned = try places.migrator().plan().findings.filter { $0.code == .oldPlaceExposed }
+        let planned = try places.migrator().planAndWait().findings.filter { $0.code == .oldPlaceExposed }
         #expect(planned.map(\.path) == [places.old.path] && planned.map(\.severity) == [.warning])
         let outcome = try places.share()
         #expect(outcome.outcome == .shared && outcome.findings.contains { $0.code == .oldPlaceExposed })

@@ -71,11 +71,11 @@ struct ModelFitTests {
             options.modelFile = model
             let migrator = StoreMigrator(from: old.url, to: new.url, options: options)
             let error = #expect(throws: MigrationError.self) {
-                try migrator.shareStoreIfNecessary(isCancelled: nil)
+                try migrator.shareStoreIfNecessaryAndWait(isCancelled: nil)
             }
             #expect(error?.outcome == .incompatible)
             #expect(error?.message.contains(places.oldStore.path) == true)
-            #expect(try migrator.plan().outcome == .incompatible)
+            #expect(try migrator.planAndWait().outcome == .incompatible)
         }
         #expect(try World(places) == before)
     }

@@ -64,7 +64,7 @@ struct ReadAccessTests {
         try FilePath(places.old.path).setMode(old)
         try FilePath(places.container.path).setMode(new)
 
-        let planned = try places.migrator().plan().findings.filter { $0.code == .readableByMore }
+        let planned = try places.migrator().planAndWait().findings.filter { $0.code == .readableByMore }
         let outcome = try places.share()
 
         #expect(planned.map(\.severity) == (warns ? [.warning] : []))

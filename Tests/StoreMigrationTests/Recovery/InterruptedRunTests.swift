@@ -16,12 +16,12 @@ struct InterruptedRunTests {
         let world = try InterruptedWorld(interruption, mode: mode)
         let recovery = Recovery(of: world.places.oldStore.url)
 
-        #expect(try recovery.resume().outcome == (interruption.goesForward ? .shared : .rolledBack))
+        #expect(try recovery.resumeAndWait().outcome == (interruption.goesForward ? .shared : .rolledBack))
 
         if interruption.goesForward { try expectShared(world) } else { try expectUntouched(world) }
         let after = try World(world.places)
-        #expect(try recovery.resume().outcome == .done)
-        #expect(try recovery.abort().outcome == .done)
+        #expect(try recovery.resumeAndWait().outcome == .done)
+        #expect(try recovery.abortAndWait().outcome == .done)
         #expect(try World(world.places) == after)
         #expect(try world.places.share().outcome == (interruption.goesForward ? .alreadyShared : .shared))
         try expectShared(world)
@@ -49,10 +49,10 @@ struct InterruptedRunTests {
         try file.close()
         try places.container.writeHalfFilledStore(places.name)
 
-        let status = try places.migrator().status()
+        let status = try places.migrator().statusAndWait()
         #expect(status.run == .interrupted)
         #expect(status.recovery?.contains("rolls the run back") == true)
-        #expect(try Recovery(of: places.oldStore.url).resume().outcome == .rolledBack)
+        #expect(try Recovery(of: places.oldStore.url).resumeAndWait().outcome == .rolledBack)
 
         #expect(try places.digest(of: places.oldStore) == digest)
         #expect(try places.share().outcome == .shared)
@@ -70,13 +70,13 @@ struct InterruptedRunTests {
         let before = try contents(world)
         for attempt in 1...2 {
             if interruption.goesForward {
-                let error = #expect(throws: MigrationError.self) { try recovery.abort() }
+                let error = #expect(throws: MigrationError.self) { try recovery.abortAndWait() }
                 #expect(error?.outcome == .needsDecision)
                 let (old, new) = (world.places.oldStore.path, world.places.newStore.path)
                 #expect(error?.next == .unshare(old: old, new: new))
                 #expect(try contents(world) == before)
             } else {
-                #expect(try recovery.abort().outcome == (attempt == 1 ? .rolledBack : .done))
+                #expect(try recovery.abortAndWait().outcome == (attempt == 1 ? .rolledBack : .done))
                 try expectUntouched(world)
             }
         }
@@ -108,12 +108,12 @@ struct InterruptedRunTests {
         let world = try InterruptedWorld(interruption, mode: mode)
         let before = try World(world.places)
         for _ in 1...2 {
-            let status = try world.places.migrator().status()
+            let status = try world.places.migrator().statusAndWait()
             #expect(status.run == .interrupted)
             #expect(status.transaction == world.transaction)
             #expect(status.recovery?.contains(interruption.goesForward ? "finishes" : "rolls the run back") == true)
             #expect(status.next == .resume(old: world.places.oldStore.path))
-            let plan = try world.places.migrator().plan()
+            let plan = try world.places.migrator().planAndWait()
             #expect(plan.outcome == .interrupted)
             #expect(plan.next == .resume(old: world.places.oldStore.path))
             #expect(try World(world.places) == before)
@@ -130,17 +130,17 @@ struct InterruptedRunTests {
             let writer = try StoreWriterProcess(world.places.oldStore.path)
             #expect(try writer.execute("INSERT INTO t VALUES ('late')") == "ok")
 
-            #expect(try Recovery(of: world.places.oldStore.url).resume().outcome == .shared)
+            #expect(try Recovery(of: world.places.oldStore.url).resumeAndWait().outcome == .shared)
 
             #expect(try world.places.digest(of: world.places.newStore) == world.digest)
             #expect(try world.places.count("SELECT count(*) FROM t", in: world.places.oldStore) == 3)
             #expect(try world.places.isFenced(world.places.oldStore))
-            #expect(try world.places.migrator().status().lateWrites == .found)
+            #expect(try world.places.migrator().statusAndWait().lateWrites == .found)
             #expect(writer.waitForExit() == 0)
-            #expect(throws: MigrationError.self) { try StoreRetirement(of: world.places.oldStore.url).retire() }
+            #expect(throws: MigrationError.self) { try StoreRetirement(of: world.places.oldStore.url).retireAndWait() }
             #expect(try world.places.share().outcome == .merged)
             #expect(try world.places.count("SELECT count(*) FROM t", in: world.places.newStore) == 3)
-            #expect(try StoreRetirement(of: world.places.oldStore.url).retire().outcome == .retired)
+            #expect(try StoreRetirement(of: world.places.oldStore.url).retireAndWait().outcome == .retired)
         }
     }
 
@@ -159,14 +159,14 @@ struct InterruptedRunTests {
 
             for attempt in 1...2 {
                 let error = #expect(throws: MigrationError.self) {
-                    if attempt == 1 { try Recovery(of: world.places.oldStore.url).resume() }
+                    if attempt == 1 { try Recovery(of: world.places.oldStore.url).resumeAndWait() }
                     if attempt == 2 { try world.places.share() }
                 }
                 #expect(error?.outcome == (attempt == 1 ? .verificationFailed : .foundButUnreadable))
                 #expect(try !world.places.isFenced(world.places.oldStore))
             }
             #expect(try world.places.digest(of: world.places.oldStore) == world.digest)
-            #expect(throws: MigrationError.self) { try StoreRetirement(of: world.places.oldStore.url).retire() }
+            #expect(throws: MigrationError.self) { try StoreRetirement(of: world.places.oldStore.url).retireAndWait() }
         }
     }
 
@@ -178,7 +178,7 @@ struct InterruptedRunTests {
                 try world.places.old.directory.removeFile(name)
             }
 
-            #expect(try Recovery(of: world.places.oldStore.url).resume().outcome == .shared)
+            #expect(try Recovery(of: world.places.oldStore.url).resumeAndWait().outcome == .shared)
 
             #expect(try world.places.digest(of: world.places.newStore) == world.digest)
             #expect(try world.places.share().outcome == .alreadyShared)
@@ -192,11 +192,11 @@ struct InterruptedRunTests {
             let consumer = try StoreWriterProcess(world.places.newStore.path)
             #expect(try consumer.execute("INSERT INTO t VALUES ('new')") == "ok")
 
-            #expect(try Recovery(of: world.places.oldStore.url).resume().outcome == .shared)
+            #expect(try Recovery(of: world.places.oldStore.url).resumeAndWait().outcome == .shared)
 
             #expect(try world.places.count("SELECT count(*) FROM t", in: world.places.newStore) == 3)
             #expect(try consumer.execute("SELECT count(*) FROM t") == "value 3")
-            #expect(try world.places.migrator().status().lateWrites == StatusReport.LateWrites.none)
+            #expect(try world.places.migrator().statusAndWait().lateWrites == StatusReport.LateWrites.none)
             #expect(try world.places.share().outcome == .alreadyShared)
         }
     }
@@ -207,7 +207,7 @@ struct InterruptedRunTests {
             let world = try InterruptedWorld(interruption, mode: mode)
             try world.places.container.write(world.places.name, [1, 2, 3])
 
-            #expect(try Recovery(of: world.places.oldStore.url).resume().outcome == .rolledBack)
+            #expect(try Recovery(of: world.places.oldStore.url).resumeAndWait().outcome == .rolledBack)
 
             #expect(try world.places.container.bytes(world.places.name) == [1, 2, 3])
             #expect(try world.places.digest(of: world.places.oldStore) == world.digest)
@@ -223,7 +223,7 @@ struct InterruptedRunTests {
             let world = try InterruptedWorld(interruption, mode: mode)
             try world.places.container.directory.removeFile(world.places.name)
 
-            #expect(try Recovery(of: world.places.oldStore.url).resume().outcome == .rolledBack)
+            #expect(try Recovery(of: world.places.oldStore.url).resumeAndWait().outcome == .rolledBack)
 
             #expect(try !world.places.isFenced(world.places.oldStore))
             #expect(try world.places.digest(of: world.places.oldStore) == world.digest)

@@ -70,7 +70,7 @@ struct RetireTests {
         let (places, archive) = try shared(mode: mode)
         let retired = retiredStore(places, archive)
         try places.old.write(retired.name, [1])
-        #expect(throws: MigrationError.self) { try retirement(of: places).retire() }
+        #expect(throws: MigrationError.self) { try retirement(of: places).retireAndWait() }
         try seal(places)
         try places.old.directory.removeFile(retired.name)
         let folder = places.old.directory
@@ -90,7 +90,7 @@ struct RetireTests {
         let (places, archive) = try shared(mode: mode)
         let new = try places.container.everything()
 
-        let outcome = try retirement(of: places).retire()
+        let outcome = try retirement(of: places).retireAndWait()
 
         #expect(outcome.outcome == .retired)
         #expect(outcome.old?.path == places.oldStore.path)
@@ -98,9 +98,9 @@ struct RetireTests {
         try expectRetired(places, archive)
         #expect(try places.container.everything() == new)
         let after = try places.old.everything()
-        #expect(try retirement(of: places).retire().outcome == .retired)
+        #expect(try retirement(of: places).retireAndWait().outcome == .retired)
         #expect(try places.old.everything().mapValues(\.bytes) == after.mapValues(\.bytes))
-        let status = try places.migrator().status()
+        let status = try places.migrator().statusAndWait()
         #expect(status.run == .retired && status.archive == archive.path && status.next == nil)
         #expect(try places.share().outcome == .alreadyShared)
         #expect(try places.old.everything().mapValues(\.bytes) == after.mapValues(\.bytes))
@@ -117,13 +117,13 @@ struct RetireTests {
         try archives.write(archive.name, [1, 2, 3])
         let before = try places.old.everything()["store.sqlite"]
         let error = #expect(throws: MigrationError.self) {
-            try retirement(of: places, backupFolder: archives.path).retire()
+            try retirement(of: places, backupFolder: archives.path).retireAndWait()
         }
         #expect(error?.outcome == .needsDecision && error?.path == archives.location(archive.name).path)
         #expect(try places.old.everything()["store.sqlite"] == before)
         try archives.directory.removeFile(archive.name)
 
-        #expect(try retirement(of: places, backupFolder: archives.path).retire().outcome == .retired)
+        #expect(try retirement(of: places, backupFolder: archives.path).retireAndWait().outcome == .retired)
 
         try expectRetired(places, archives.location(archive.name))
         #expect(try archives.directory.entries() == [archive.name])
@@ -144,7 +144,7 @@ struct RetireTests {
         let before = try places.old.everything()
 
         let error = #expect(throws: MigrationError.self) {
-            try retirement(of: places, lockTimeout: .milliseconds(500)).retire()
+            try retirement(of: places, lockTimeout: .milliseconds(500)).retireAndWait()
         }
 
         #expect(error?.outcome == .busy)
@@ -152,7 +152,7 @@ struct RetireTests {
         #expect(try holder.execute("SELECT count(*) FROM t") == "value 2")
         #expect(try holder.execute("INSERT INTO t VALUES (3)").contains("store moved to"))
         #expect(holder.waitForExit() == 0)
-        #expect(try retirement(of: places).retire().outcome == .retired)
+        #expect(try retirement(of: places).retireAndWait().outcome == .retired)
         try expectRetired(places, archive)
     }
 
@@ -163,7 +163,7 @@ struct RetireTests {
         #expect(try writer.execute("CREATE TABLE late (x)") == "ok")
         #expect(writer.waitForExit() == 0)
         for _ in 1...2 {
-            let error = #expect(throws: MigrationError.self) { try retirement(of: places).retire() }
+            let error = #expect(throws: MigrationError.self) { try retirement(of: places).retireAndWait() }
             #expect(error?.outcome == .lateWrites)
             #expect(error?.outcome.exitStatus == 4)
             #expect(
@@ -191,7 +191,7 @@ struct RetireTests {
         }
         let before = try places.old.everything()
 
-        let error = #expect(throws: MigrationError.self) { try retirement(of: places).retire() }
+        let error = #expect(throws: MigrationError.self) { try retirement(of: places).retireAndWait() }
 
         #expect(error.map { [4, 5, 12].contains($0.outcome.exitStatus) } == true, "\(String(describing: error))")
         #expect(try places.old.everything()["store.sqlite"] == before["store.sqlite"])
@@ -203,7 +203,7 @@ struct RetireTests {
         try places.old.makeStore("CREATE TABLE t (x); INSERT INTO t VALUES (1)")
         let before = try World(places)
 
-        let error = #expect(throws: MigrationError.self) { try retirement(of: places).retire() }
+        let error = #expect(throws: MigrationError.self) { try retirement(of: places).retireAndWait() }
 
         #expect(error?.outcome == .needsDecision)
         #expect(try World(places) == before)
@@ -215,7 +215,7 @@ struct RetireTests {
         let retired = retiredStore(places, archive)
         // A file with the new name stops the first run at exactly this point.
         try places.old.write(retired.name, [1])
-        #expect(throws: MigrationError.self) { try retirement(of: places).retire() }
+        #expect(throws: MigrationError.self) { try retirement(of: places).retireAndWait() }
         try seal(places)
         #expect(try places.records().last == .retiring(to: retired.name))
         #expect(try places.old.bytes(retired.name) == [1])
@@ -226,17 +226,17 @@ struct RetireTests {
         }
         #expect(plain.waitForExit() == 0)
         #expect(try places.share().outcome == .alreadyShared)
-        #expect(try Recovery(of: places.oldStore.url).resume().outcome == .done)
+        #expect(try Recovery(of: places.oldStore.url).resumeAndWait().outcome == .done)
         let holder = try StoreWriterProcess(places.oldStore.path)
         #expect(try holder.execute("SELECT count(*) FROM t") == "value 2")
         try places.old.directory.removeFile(retired.name)
         let error = #expect(throws: MigrationError.self) {
-            try retirement(of: places, lockTimeout: .milliseconds(500)).retire()
+            try retirement(of: places, lockTimeout: .milliseconds(500)).retireAndWait()
         }
         #expect(error?.outcome == .busy)
         #expect(holder.waitForExit() == 0)
 
-        #expect(try retirement(of: places).retire().outcome == .retired)
+        #expect(try retirement(of: places).retireAndWait().outcome == .retired)
 
         try expectRetired(places, archive)
     }
@@ -245,7 +245,7 @@ struct RetireTests {
     func indexLeft() throws {
         let (places, archive) = try shared(mode: "delete")
         try places.old.write("store.sqlite-shm", [UInt8](repeating: 0, count: 32_768))
-        #expect(try retirement(of: places).retire().outcome == .retired)
+        #expect(try retirement(of: places).retireAndWait().outcome == .retired)
         try expectRetired(places, archive)
     }
 
@@ -257,19 +257,19 @@ struct RetireTests {
     func interruptedAfterRename(mode: String, kind: String) throws {
         let (places, archive, retired) = try interruptedAfterRename(mode: mode, isNoted: kind != "not noted")
         if kind == "main file gone" { try places.old.directory.removeFile(retired.name) }
-        let status = try places.migrator().status()
+        let status = try places.migrator().statusAndWait()
         #expect(status.recovery != nil && status.next == .resume(old: places.oldStore.path))
-        let abortion = #expect(throws: MigrationError.self) { try Recovery(of: places.oldStore.url).abort() }
+        let abortion = #expect(throws: MigrationError.self) { try Recovery(of: places.oldStore.url).abortAndWait() }
         #expect(abortion?.outcome == .needsDecision)
 
         switch kind {
-        case "retire": #expect(try retirement(of: places).retire().outcome == .retired)
+        case "retire": #expect(try retirement(of: places).retireAndWait().outcome == .retired)
         case "share": #expect(try places.share().outcome == .alreadyShared)
-        default: #expect(try Recovery(of: places.oldStore.url).resume().outcome == .retired)
+        default: #expect(try Recovery(of: places.oldStore.url).resumeAndWait().outcome == .retired)
         }
 
         try expectRetired(places, archive)
-        #expect(try places.migrator().status().next == nil)
+        #expect(try places.migrator().statusAndWait().next == nil)
     }
 
     @Test(
@@ -294,7 +294,7 @@ struct RetireTests {
         let before = try places.old.everything().filter { !$0.key.contains(".store-migrate") }.mapValues(\.bytes)
 
         let error = #expect(throws: MigrationError.self) {
-            try retirement(of: places, lockTimeout: .milliseconds(500)).retire()
+            try retirement(of: places, lockTimeout: .milliseconds(500)).retireAndWait()
         }
 
         #expect(error?.outcome == (kind == "open" ? .busy : .needsDecision))
@@ -304,14 +304,14 @@ struct RetireTests {
         #expect(try places.share().outcome == .alreadyShared)
         guard let holder else { return }
         #expect(holder.waitForExit() == 0)
-        #expect(try retirement(of: places).retire().outcome == .retired)
+        #expect(try retirement(of: places).retireAndWait().outcome == .retired)
         try expectRetired(places, archive)
     }
 
     @Test("A new store at a retired store's path is not treated as the retired one", arguments: modes)
     func resurrected(mode: String) throws {
         let (places, archive) = try shared(mode: mode)
-        try retirement(of: places).retire()
+        try retirement(of: places).retireAndWait()
         try places.old.makeStore("CREATE TABLE t (x); INSERT INTO t VALUES (7)")
         let new = try places.digest(of: places.newStore)
 

@@ -31,7 +31,7 @@ struct RetireTrapsTests {
         let other = try places.old.makeStore("CREATE TABLE t (x)", as: "store.sqlite.bak")
         try places.writeExternalFile("theirs", 8, count: 10, in: places.old, of: other)
 
-        #expect(try retirement(of: places).retire().outcome == .retired)
+        #expect(try retirement(of: places).retireAndWait().outcome == .retired)
 
         #expect(try places.old.directory.externalData(of: other)?.entries() == ["theirs"])
         #expect(
@@ -45,14 +45,14 @@ struct RetireTrapsTests {
         let other = try places.old.makeStore("CREATE TABLE t (x)", as: "store.store")
         let before = try places.old.everything()
 
-        let error = #expect(throws: MigrationError.self) { try retirement(of: places).retire() }
+        let error = #expect(throws: MigrationError.self) { try retirement(of: places).retireAndWait() }
 
         #expect(error?.outcome == .needsDecision)
         #expect(error?.message.contains(other.name) == true)
         #expect(error?.advice.contains(other.path) == true)
         #expect(try places.old.everything().mapValues(\.bytes) == before.mapValues(\.bytes))
         try places.old.directory.removeFile(other.name)
-        #expect(try retirement(of: places).retire().outcome == .retired)
+        #expect(try retirement(of: places).retireAndWait().outcome == .retired)
     }
 
     @Test(
@@ -66,11 +66,11 @@ struct RetireTrapsTests {
         do {
             let mark = try #require(FileMark(mark, on: places.old.path))
             defer { withExtendedLifetime(mark) {} }
-            let error = #expect(throws: MigrationError.self) { try retirement(of: places).retire() }
+            let error = #expect(throws: MigrationError.self) { try retirement(of: places).retireAndWait() }
             #expect(error?.outcome == .notWritable)
         }
         #expect(try places.digest(of: places.oldStore) == digest)
-        #expect(try retirement(of: places).retire().outcome == .retired)
+        #expect(try retirement(of: places).retireAndWait().outcome == .retired)
     }
 
     @Test("A store whose programs keep its rollback journal is retired", arguments: ["truncate", "persist"])
@@ -78,7 +78,7 @@ struct RetireTrapsTests {
         let (places, _) = try shared(mode: mode, policy: .capture)
         #expect(try places.old.directory.entries().contains(places.oldStore.journalName))
 
-        #expect(try retirement(of: places).retire().outcome == .retired)
+        #expect(try retirement(of: places).retireAndWait().outcome == .retired)
 
         #expect(try places.old.directory.entries() == [".store-migrate"])
     }
@@ -94,7 +94,7 @@ struct RetireTrapsTests {
         try new.close()
 
         #expect(try places.share().outcome == .alreadyShared)
-        #expect(try retirement(of: places).retire().outcome == .retired)
+        #expect(try retirement(of: places).retireAndWait().outcome == .retired)
     }
 
     @Test("A store that compresses more than 200 to 1 is archived")
@@ -103,7 +103,7 @@ struct RetireTrapsTests {
         try places.old.makeStore("CREATE TABLE t (x); INSERT INTO t VALUES (zeroblob(\(96 << 20)))")
         try places.share { $0.level = .content }
 
-        #expect(try retirement(of: places).retire().outcome == .retired)
+        #expect(try retirement(of: places).retireAndWait().outcome == .retired)
     }
 
     @Test("retire does not adopt an existing folder with the new name of the external files")
@@ -114,7 +114,7 @@ struct RetireTrapsTests {
         try places.writeExternalFile("theirs", 8, count: 10, in: places.old, of: target)
         let before = try places.old.everything().filter { !$0.key.contains(".store-migrate") }
 
-        let error = #expect(throws: MigrationError.self) { try retirement(of: places).retire() }
+        let error = #expect(throws: MigrationError.self) { try retirement(of: places).retireAndWait() }
 
         #expect(error?.outcome == .needsDecision)
         let after = try places.old.everything().filter { !$0.key.contains(".store-migrate") }
@@ -131,14 +131,14 @@ struct RetireTrapsTests {
         // A file with the new name stops the retirement right before the rename.
         try places.old.write(name, [1])
 
-        #expect(throws: MigrationError.self) { try retirement(of: places).retire() }
+        #expect(throws: MigrationError.self) { try retirement(of: places).retireAndWait() }
 
         #expect(try places.records().last == .retiring(to: name))
         let app = try StoreWriterProcess(places.oldStore.path)
         #expect(try app.execute("PRAGMA journal_mode") == "value \(mode)")
         #expect(try app.execute("INSERT INTO t VALUES (3)") == "ok")
         #expect(app.waitForExit() == 0)
-        let outcome = try StoreUnsharing(places.oldStore.url, from: places.newStore.url).unshare()
+        let outcome = try StoreUnsharing(places.oldStore.url, from: places.newStore.url).unshareAndWait()
         #expect(outcome.outcome == .unshared)
         #expect(try places.count("SELECT count(*) FROM t", in: places.oldStore) == 3)
     }
@@ -149,7 +149,7 @@ struct RetireTrapsTests {
         let name = RetireRun.Fate.archived.name(of: places.oldStore, transaction: transaction)
         // A file with the new name stops the retirement after the archive is made.
         try places.old.write(name, [1])
-        #expect(throws: MigrationError.self) { try retirement(of: places).retire() }
+        #expect(throws: MigrationError.self) { try retirement(of: places).retireAndWait() }
         try places.old.directory.removeFile(name)
 
         let (status, output) = try ChildProgram.run(
@@ -158,7 +158,7 @@ struct RetireTrapsTests {
         )
 
         #expect(status == 1 && output.contains("nowhere"), "\(output)")
-        #expect(try retirement(of: places).retire().outcome == .retired)
+        #expect(try retirement(of: places).retireAndWait().outcome == .retired)
     }
 
     @Test(
@@ -191,10 +191,10 @@ struct RetireTrapsTests {
         if isUnsharing {
             var journal = try MigrationJournal(in: places.journalFolder())
             try journal.append(.unsharing(transaction: RunContext.drawTransaction()))
-            #expect(try Recovery(of: places.oldStore.url).resume().outcome == .unshared)
+            #expect(try Recovery(of: places.oldStore.url).resumeAndWait().outcome == .unshared)
         } else {
             let unsharing = StoreUnsharing(places.oldStore.url, from: places.newStore.url)
-            #expect(try unsharing.unshare().outcome == .unshared)
+            #expect(try unsharing.unshareAndWait().outcome == .unshared)
         }
 
         let app = try StoreWriterProcess(places.oldStore.path)
@@ -224,7 +224,7 @@ struct RetireTrapsTests {
         guard verb == "resume" else { return }
         #expect(try places.records().last == .retiring(to: name))
         try fold(places)
-        #expect(try Recovery(of: places.oldStore.url).resume().outcome == .done)
+        #expect(try Recovery(of: places.oldStore.url).resumeAndWait().outcome == .done)
         #expect(try StoreHeader.formatVersions(of: places.oldStore) == (1, 1))
     }
 
@@ -253,7 +253,7 @@ struct RetireTrapsTests {
         #expect(outcome.outcome == .shared)
         #expect(try bases(of: places) == [CapturedBase.name(of: outcome.transaction ?? "")])
 
-        #expect(try retirement(of: places).retire().outcome == .retired)
+        #expect(try retirement(of: places).retireAndWait().outcome == .retired)
 
         #expect(try bases(of: places).isEmpty)
     }
@@ -263,7 +263,7 @@ struct RetireTrapsTests {
         let (places, _) = try shared(policy: .capture)
         _ = try places.journalFolder().createDirectory(CapturedBase.name(of: "stubborn"), mode: 0o700)
 
-        #expect(try retirement(of: places).retire().outcome == .retired)
+        #expect(try retirement(of: places).retireAndWait().outcome == .retired)
 
         #expect(try places.old.directory.status(of: places.name) == nil)
         #expect(try places.old.directory.entries().allSatisfy { !$0.contains("retired") })
@@ -274,9 +274,9 @@ struct RetireTrapsTests {
         switch verb {
         case "unshare":
             let unsharing = StoreUnsharing(places.oldStore.url, from: places.newStore.url)
-            #expect(try unsharing.unshare().outcome == .unshared)
+            #expect(try unsharing.unshareAndWait().outcome == .unshared)
         case "share": #expect(try places.share { $0.oldStore = .capture }.outcome == .alreadyShared)
-        default: #expect(try Recovery(of: places.oldStore.url).resume().outcome == .done)
+        default: #expect(try Recovery(of: places.oldStore.url).resumeAndWait().outcome == .done)
         }
     }
 

@@ -20,7 +20,7 @@ struct UnreachableContainerTests {
         try FileManager.default.createSymbolicLink(atPath: container, withDestinationPath: container)
         let migrator = StoreMigrator(from: places.oldStore.url, to: elsewhere.location(places.name).url)
 
-        #expect(throws: (any Error).self) { try migrator.shareStoreIfNecessary(isCancelled: nil) }
+        #expect(throws: (any Error).self) { try migrator.shareStoreIfNecessaryAndWait(isCancelled: nil) }
 
         try FileManager.default.removeItem(atPath: container)
         try FileManager.default.moveItem(atPath: kept, toPath: container)
@@ -29,6 +29,6 @@ struct UnreachableContainerTests {
         let app = try StoreWriterProcess(places.oldStore.path)
         #expect(try app.execute("INSERT INTO t VALUES (1)") != "ok")
         #expect(app.waitForExit() == 0)
-        #expect(try Recovery(of: places.oldStore.url).resume().outcome == .shared)
+        #expect(try Recovery(of: places.oldStore.url).resumeAndWait().outcome == .shared)
     }
 }

@@ -17,10 +17,10 @@ struct InterruptedRestoreTests {
         let (world, archive) = try interrupted(isInPlace: isInPlace)
         let recovery = Recovery(of: world.restored.url)
 
-        #expect(try recovery.resume().outcome == (isInPlace ? .restored : .rolledBack))
+        #expect(try recovery.resumeAndWait().outcome == (isInPlace ? .restored : .rolledBack))
 
         #expect(try world.place.directory.entries() == (isInPlace ? [world.name] : []))
-        #expect(try recovery.resume().outcome == .done)
+        #expect(try recovery.resumeAndWait().outcome == .done)
         #expect(try world.restore(archive).outcome == .restored)
         #expect(try world.digest(of: world.restored) == world.digest(of: world.store))
     }
@@ -39,10 +39,10 @@ struct InterruptedRestoreTests {
         let (world, _) = try interrupted(isInPlace: isInPlace)
         let recovery = Recovery(of: world.restored.url)
         if isInPlace {
-            let error = #expect(throws: MigrationError.self) { try recovery.abort() }
+            let error = #expect(throws: MigrationError.self) { try recovery.abortAndWait() }
             #expect(error?.outcome == .needsDecision)
         } else {
-            #expect(try recovery.abort().outcome == .rolledBack)
+            #expect(try recovery.abortAndWait().outcome == .rolledBack)
             #expect(try world.place.directory.entries().isEmpty)
         }
     }
@@ -50,7 +50,7 @@ struct InterruptedRestoreTests {
     @Test("Recovery of a restore fails when the published file differs from the backup")
     func damaged() throws {
         let (world, _) = try interrupted(isInPlace: true, digest: String(repeating: "0", count: 64))
-        let error = #expect(throws: MigrationError.self) { try Recovery(of: world.restored.url).resume() }
+        let error = #expect(throws: MigrationError.self) { try Recovery(of: world.restored.url).resumeAndWait() }
         #expect(error?.outcome == .verificationFailed)
         #expect(try world.digest(of: world.restored) == world.digest(of: world.store))
     }

@@ -60,7 +60,7 @@ struct RestoreOverDamageTests {
         var options = MergeOptions()
         options.level = .sqlite
         let merging = StoreMerging(world.store.url, into: world.restored.url, options: options)
-        #expect(try merging.merge().outcome == .merged)
+        #expect(try merging.mergeAndWait().outcome == .merged)
         let archive = try world.backUp(world.restored)
         let digest = try world.digest(of: world.restored)
         let file = try world.place.directory.openFile(world.name, for: .writing)
@@ -71,7 +71,7 @@ struct RestoreOverDamageTests {
         #expect(try world.restore(archive) { $0.overwrite = .always }.outcome == .restored)
 
         #expect(try world.digest(of: world.restored) == digest)
-        #expect(try merging.merge().outcome == .done)
+        #expect(try merging.mergeAndWait().outcome == .done)
     }
 
     @Test("A restore replaces a damaged store and keeps every file of it byte for byte", arguments: Damage.allCases)
@@ -171,10 +171,10 @@ struct RestoreOverDamageTests {
                 }
             }
         #expect(try folder.status(of: world.name) == nil)
-        let status = try StoreMigrator(from: world.restored.url, to: world.restored.url).status()
+        let status = try StoreMigrator(from: world.restored.url, to: world.restored.url).statusAndWait()
         #expect(status.run == .interrupted && status.next == .resume(old: world.restored.path))
         if isResumed {
-            #expect(try Recovery(of: world.restored.url).resume().outcome == .rolledBack)
+            #expect(try Recovery(of: world.restored.url).resumeAndWait().outcome == .rolledBack)
             #expect(try world.place.everything().mapValues(\.bytes) == before)
         }
         let outcome = try world.restore(archive) { $0.overwrite = .always }

@@ -39,7 +39,7 @@ struct RestoreWorld {
         var options = RestoreOptions()
         options.lockTimeout = .seconds(60)
         change(&options)
-        return try StoreRestorer(to: (place ?? restored).url, options: options).restore(from: archive)
+        return try StoreRestorer(to: (place ?? restored).url, options: options).restoreAndWait(from: archive)
     }
 
     func digest(of location: StoreLocation) throws -> String {

@@ -29,7 +29,7 @@ struct FirstFlowTests {
             descriptions: [description],
             viewContextOn: .privateQueue
         )
-        try container.loadPersistentStores()
+        try container.loadPersistentStoresAndWait()
         try container.viewContext.performAndWait { context in
             for number in 1...3 {
                 let dummy = try context.insertNewObject(forEntityName: "TestDummy")

@@ -32,7 +32,7 @@ struct FirstLaunchTests {
             options: options,
             strategies: StrategyPipeline(steps, roles: [ProgramRole(.app), ProgramRole(.extension("widget"))])
         )
-        .shareStoreIfNecessary(isCancelled: nil)
+        .shareStoreIfNecessaryAndWait(isCancelled: nil)
     }
 
     @Test("A share without any store describes the store to create, and the next share finds it as described")
@@ -50,7 +50,7 @@ struct FirstLaunchTests {
             descriptions: [try #require(written[.app])],
             viewContextOn: .privateQueue
         )
-        let store = try #require(try container.loadPersistentStores().first)
+        let store = try #require(try container.loadPersistentStoresAndWait().first)
         #expect(store.isHistoryTrackingEnabled && store.journalMode == "wal" && store.posixMode == 0o660)
         #expect(store.optionsNotApplied.isEmpty)
         try container.viewContext.performAndWait { context in
@@ -80,7 +80,7 @@ struct FirstLaunchTests {
     func retired() throws {
         let world = try DescribedWorld()
         try world.share([])
-        _ = try StoreRetirement(of: world.places.oldStore.url).retire()
+        _ = try StoreRetirement(of: world.places.oldStore.url).retireAndWait()
         var options = ShareOptions()
         options.descriptionsFile = file
         let outcome = try StoreMigrator(
@@ -88,7 +88,7 @@ struct FirstLaunchTests {
             to: places.newStore.url,
             options: options
         )
-        .shareStoreIfNecessary(isCancelled: nil)
+        .shareStoreIfNecessaryAndWait(isCancelled: nil)
         #expect(outcome.outcome == .nothingFound && outcome.next != nil && outcome.descriptions.isEmpty)
         #expect(try places.container.directory.entries().isEmpty)
     }

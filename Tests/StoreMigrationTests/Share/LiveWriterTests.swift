@@ -34,7 +34,7 @@ struct LiveWriterTests {
         #expect(arrived == stayed, "the two places differ though writers were refused")
         #expect(arrived.subtracting(acknowledged).isEmpty, "rows that were never acknowledged")
         #expect(lines.filter { $0 == "fenced" }.count == Self.writers)
-        #expect(try places.migrator().status().lateWrites == StatusReport.LateWrites.none)
+        #expect(try places.migrator().statusAndWait().lateWrites == StatusReport.LateWrites.none)
         #expect(try places.share().outcome == .alreadyShared)
     }
 

@@ -28,7 +28,7 @@ struct MeanwhileTests {
         #expect(outcome.old?.objects == 2)
         #expect(try places.count("SELECT count(*) FROM t", in: places.newStore) == 2)
         #expect(try places.count("SELECT count(*) FROM t", in: places.oldStore) == 3)
-        #expect(try places.migrator(capture).status().lateWrites == .found)
+        #expect(try places.migrator(capture).statusAndWait().lateWrites == .found)
         #expect(try places.share(capture).outcome == .merged)
         #expect(try places.count("SELECT count(*) FROM t", in: places.newStore) == 3)
     }
@@ -152,7 +152,7 @@ struct MeanwhileTests {
         #expect(try places.container.directory.entries().isEmpty)
         #expect(try !places.isFenced(places.oldStore))
         #expect(try places.count("SELECT count(*) FROM t", in: places.oldStore) == 0)
-        #expect(try places.migrator().status().run != .interrupted)
+        #expect(try places.migrator().statusAndWait().run != .interrupted)
     }
 
     @Test("A destination that appears and disappears at every attempt ends the run as busy")
@@ -165,7 +165,7 @@ struct MeanwhileTests {
                 guard progress.phase == .publishing, progress.done == 0 else { return }
                 try? places.container.write(places.name, [])
             })
-            .shareStoreIfNecessary(isCancelled: {
+            .shareStoreIfNecessaryAndWait(isCancelled: {
                 if (try? places.records().last) == .rolledBack {
                     try? places.container.directory.removeFile(places.name)
                 }

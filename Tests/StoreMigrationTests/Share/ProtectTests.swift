@@ -20,7 +20,7 @@ struct ProtectTests {
 
         let error = #expect(throws: MigrationError.self) {
             try places.migrator { $0.oldStore = .fence }
-                .shareStoreIfNecessary(isCancelled: {
+                .shareStoreIfNecessaryAndWait(isCancelled: {
                     (try? places.records().contains(.fenced)) ?? false
                 })
         }

@@ -40,7 +40,7 @@ struct RelayCarriageTests {
     }
 
     private func share(_ places: Places) throws -> ShareOutcome {
-        try StoreMigrator(from: places.oldStore.url, to: places.newStore.url).shareStoreIfNecessary()
+        try StoreMigrator(from: places.oldStore.url, to: places.newStore.url).shareStoreIfNecessaryAndWait()
     }
 
     /// Two paths; the relay of the old store has three notices, of which the app has processed the first.
@@ -127,7 +127,7 @@ struct RelayCarriageTests {
             descriptions: [PersistentStoreDescription(url: places.newStore.url)],
             viewContextOn: .privateQueue
         )
-        try app.loadPersistentStores()
+        try app.loadPersistentStoresAndWait()
         try await app.viewContext.perform { context in
             let reported = ReportedNotes()
             let controller = FetchedResultsController(
@@ -170,7 +170,7 @@ struct RelayCarriageTests {
             descriptions: [PersistentStoreDescription(url: places.oldStore.url)],
             viewContextOn: .privateQueue
         )
-        try app.loadPersistentStores()
+        try app.loadPersistentStoresAndWait()
         let error = await #expect(throws: RelayError.self) { try await app.mergeRemoteChanges(importing: [pending]) }
         #expect(error?.code == .badName && error?.advice.contains("as:") == true)
     }
@@ -183,7 +183,7 @@ struct RelayCarriageTests {
         var options = ShareOptions()
         options.legacyChanges = [pending]
         let outcome = try StoreMigrator(from: places.oldStore.url, to: places.newStore.url, options: options)
-            .shareStoreIfNecessary()
+            .shareStoreIfNecessaryAndWait()
         #expect(outcome.outcome == .shared)
         let queue = try RelayQueue(beside: places.newStore)
         let notices = try queue.notices(after: 0)
@@ -214,7 +214,7 @@ struct RelayCarriageTests {
         #expect(try queue.notices(after: 0).isEmpty)
         let late = try RelayQueue(beside: places.oldStore)
         try late.post(notice(8))
-        #expect(try StoreRetirement(of: places.oldStore.url).retire().outcome == .retired)
+        #expect(try StoreRetirement(of: places.oldStore.url).retireAndWait().outcome == .retired)
         #expect(try numbers(app) == [8])
         #expect(try !app.next().needsFullRefresh)
     }
@@ -238,7 +238,7 @@ struct RelayCarriageTests {
         #expect(try share(places).outcome == .shared)
         let late = try RelayQueue(beside: places.oldStore)
         try late.post(notice(8))
-        #expect(try StoreRetirement(of: places.oldStore.url).retire().outcome == .retired)
+        #expect(try StoreRetirement(of: places.oldStore.url).retireAndWait().outcome == .retired)
         let names = try places.old.directory.entries()
         #expect(!names.contains(RelayQueue.name(for: places.oldStore.name)))
         #expect(!names.contains(RemoteChangeNotification.name(for: places.oldStore.name)))

@@ -175,7 +175,7 @@ struct ShareTests {
 
         #expect(outcome.outcome == .lateWrites)
         #expect(outcome.next != nil)
-        #expect(try places.migrator().status().lateWrites == .found)
+        #expect(try places.migrator().statusAndWait().lateWrites == .found)
     }
 
     @Test("Two stores with objects need a decision, and each choice keeps the other store")
@@ -264,7 +264,7 @@ struct ShareTests {
         try places.old.makeStore("PRAGMA journal_mode=wal;" + Self.rows)
 
         let error = #expect(throws: MigrationError.self) {
-            try places.migrator().shareStoreIfNecessary(isCancelled: { true })
+            try places.migrator().shareStoreIfNecessaryAndWait(isCancelled: { true })
         }
 
         #expect(error?.outcome == .cancelled)

@@ -93,7 +93,8 @@ struct AskingTests {
         let asked = Mutex(0)
         let pipeline = StrategyPipeline([StrategyPipeline.Step(Interviewed { asked.withLock { $0 += 1 } })])
         let before = try places.container.directory.status().modified
-        let plan = try StoreMigrator(from: places.oldStore.url, to: places.newStore.url, strategies: pipeline).plan()
+        let plan = try StoreMigrator(from: places.oldStore.url, to: places.newStore.url, strategies: pipeline)
+            .planAndWait()
         #expect(asked.withLock { $0 } == 1)
         #expect(plan.outcome == .shared)
         #expect(plan.steps.map(\.action) == [.stage, .describe, .prove, .publish, .fence, .writeReceipt])

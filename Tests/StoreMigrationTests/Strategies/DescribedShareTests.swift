@@ -25,7 +25,7 @@ struct DescribedShareTests {
                 descriptions: [description],
                 viewContextOn: .privateQueue
             )
-            let store = try #require(try container.loadPersistentStores().first)
+            let store = try #require(try container.loadPersistentStoresAndWait().first)
             #expect(store.isReadOnly == isReadOnly)
             let error = container.viewContext.performAndWait { context -> (any Error)? in
                 do {
@@ -117,7 +117,7 @@ struct DescribedShareTests {
         var journal = try MigrationJournal(in: folder)
         for record in all.prefix(records) { try journal.append(record) }
 
-        #expect(try Recovery(of: places.oldStore.url).resume().outcome == .shared)
+        #expect(try Recovery(of: places.oldStore.url).resumeAndWait().outcome == .shared)
 
         let receipt = try #require(Receipt(beside: places.name, in: places.container.directory))
         #expect(receipt.descriptions == descriptions.byRoleName)
@@ -181,7 +181,7 @@ struct DescribedShareTests {
             descriptions: [try #require(outcome.descriptions[.app])],
             viewContextOn: .privateQueue
         )
-        let store = try #require(try container.loadPersistentStores().first)
+        let store = try #require(try container.loadPersistentStoresAndWait().first)
         #expect(store.usesPersistentWriteAheadLog)
         container.persistentStoreCoordinator.remove(store)
         #expect(try world.places.container.directory.status(of: world.places.newStore.writeAheadLogName) != nil)
@@ -196,7 +196,7 @@ struct DescribedShareTests {
             to: places.newStore.url,
             strategies: StrategyPipeline([StrategyPipeline.Step(Sideways())])
         )
-        let error = #expect(throws: MigrationError.self) { try migrator.shareStoreIfNecessary(isCancelled: nil) }
+        let error = #expect(throws: MigrationError.self) { try migrator.shareStoreIfNecessaryAndWait(isCancelled: nil) }
         #expect(error?.outcome == .verificationFailed)
         #expect(error?.message.contains("sqlitePragmas.cache_size is 0 for app") == true, "\(error?.message ?? "")")
         #expect(try places.container.directory.entries().isEmpty)

@@ -53,7 +53,7 @@ struct DescribedWorld {
             strategies: pipeline,
             onProgress: onProgress
         )
-        .shareStoreIfNecessary(isCancelled: nil)
+        .shareStoreIfNecessaryAndWait(isCancelled: nil)
     }
 
     /// Expects empty, numbered history tables in the new store, and none in the old one.

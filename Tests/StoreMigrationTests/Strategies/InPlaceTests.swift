@@ -83,7 +83,7 @@ struct InPlaceTests {
             to: places.newStore.url,
             strategies: StrategyPipeline([step])
         )
-        .plan()
+        .planAndWait()
         #expect(plan.outcome == .alreadyShared && plan.steps.isEmpty)
         #expect(plan.findings.map(\.code) == [.strategiesNotApplied])
     }

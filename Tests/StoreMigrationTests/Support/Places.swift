@@ -33,7 +33,7 @@ struct Places {
 
     @discardableResult
     func share(_ change: (inout ShareOptions) -> Void = { _ in }) throws -> ShareOutcome {
-        try migrator(change).shareStoreIfNecessary(isCancelled: nil)
+        try migrator(change).shareStoreIfNecessaryAndWait(isCancelled: nil)
     }
 
     /// Shares, and runs a closure at steps of the run.
@@ -42,7 +42,7 @@ struct Places {
         _ change: (inout ShareOptions) -> Void = { _ in },
         onProgress: @escaping @Sendable (StoreProgress) -> Void
     ) throws -> ShareOutcome {
-        try migrator(change, onProgress: onProgress).shareStoreIfNecessary(isCancelled: nil)
+        try migrator(change, onProgress: onProgress).shareStoreIfNecessaryAndWait(isCancelled: nil)
     }
 
     /// The content digest of a store, without the fence.

@@ -20,11 +20,13 @@ struct DestinationTests {
             let new = StoreLocation(folder: places.container.path + folder, name: "store.sqlite")
             let migrator = StoreMigrator(from: places.oldStore.url, to: new.url)
 
-            let error = #expect(throws: MigrationError.self) { try migrator.shareStoreIfNecessary(isCancelled: nil) }
+            let error = #expect(throws: MigrationError.self) {
+                try migrator.shareStoreIfNecessaryAndWait(isCancelled: nil)
+            }
 
             #expect(error?.outcome == .nothingFound)
             #expect(error?.next == .makeFolder(path: new.folder))
-            #expect(throws: MigrationError.self) { try migrator.plan() }
+            #expect(throws: MigrationError.self) { try migrator.planAndWait() }
             #expect(try World(places) == before)
         }
     }
@@ -38,7 +40,7 @@ struct DestinationTests {
             to: URL(filePath: places.container.path, directoryHint: .isDirectory)
         )
 
-        #expect(try migrator.shareStoreIfNecessary(isCancelled: nil).new?.path == places.newStore.path)
+        #expect(try migrator.shareStoreIfNecessaryAndWait(isCancelled: nil).new?.path == places.newStore.path)
 
         #expect(try places.digest(of: places.newStore) == places.digest(of: places.oldStore))
         #expect(try places.share().outcome == .alreadyShared)
@@ -102,7 +104,9 @@ struct DestinationTests {
             let migrator = places.migrator {
                 $0.stateFolder = URL(filePath: state.path, directoryHint: .isDirectory)
             }
-            for run in [{ _ = try migrator.plan() }, { _ = try migrator.shareStoreIfNecessary(isCancelled: nil) }] {
+            for run in [
+                { _ = try migrator.planAndWait() }, { _ = try migrator.shareStoreIfNecessaryAndWait(isCancelled: nil) },
+            ] {
                 let error = #expect(throws: MigrationError.self) { try run() }
                 #expect(error?.outcome == .notWritable)
             }
@@ -177,7 +181,7 @@ struct DestinationTests {
         #expect(try places.share().outcome == .alreadyShared)
         var options = ShareOptions()
         options.lockTimeout = .seconds(60)
-        #expect(try StoreRetirement(of: places.oldStore.url, options: options).retire().outcome == .retired)
+        #expect(try StoreRetirement(of: places.oldStore.url, options: options).retireAndWait().outcome == .retired)
     }
 
     @Test("keep-new fences the old store and changes no byte of the new one")
@@ -248,7 +252,7 @@ struct DestinationTests {
             guard progress.phase == .proving, once.isFirst() else { return }
             act()
         }
-        let outcome = try migrator.shareStoreIfNecessary(isCancelled: nil)
+        let outcome = try migrator.shareStoreIfNecessaryAndWait(isCancelled: nil)
         #expect(!once.isFirst(), "the action never ran")
         return outcome
     }

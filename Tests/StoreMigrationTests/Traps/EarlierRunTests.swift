@@ -35,7 +35,7 @@ struct EarlierRunTests {
         let before = try World(places)
 
         let outcome = try StoreMigrator(from: places.oldStore.url, to: other.location(places.name).url)
-            .shareStoreIfNecessary(isCancelled: nil)
+            .shareStoreIfNecessaryAndWait(isCancelled: nil)
 
         #expect(outcome.outcome == .needsDecision)
         #expect(outcome.message.contains(places.newStore.path))
@@ -51,7 +51,7 @@ struct EarlierRunTests {
         let other = try ScratchFolder()
 
         let outcome = try StoreMigrator(from: places.oldStore.url, to: other.location(places.name).url)
-            .shareStoreIfNecessary(isCancelled: nil)
+            .shareStoreIfNecessaryAndWait(isCancelled: nil)
 
         #expect(outcome.outcome == .shared)
         #expect(outcome.findings.contains { $0.code == .sharedStoreMissing && $0.severity == .error })
@@ -71,7 +71,7 @@ struct EarlierRunTests {
         #expect(try places.isFenced(places.oldStore))
         #expect(try places.container.bytes(places.name) == new)
         #expect(try places.share().outcome == .alreadyShared)
-        #expect(try StoreRetirement(of: places.oldStore.url).retire().outcome == .retired)
+        #expect(try StoreRetirement(of: places.oldStore.url).retireAndWait().outcome == .retired)
     }
 
     @Test("A lost journal does not hide a late write")
@@ -141,7 +141,7 @@ struct EarlierRunTests {
 
         #expect(try places.container.bytes(places.name) == new)
         #expect(try places.old.everything() == old)
-        #expect(throws: MigrationError.self) { try StoreRetirement(of: places.oldStore.url).retire() }
+        #expect(throws: MigrationError.self) { try StoreRetirement(of: places.oldStore.url).retireAndWait() }
         #expect(try places.old.everything().keys == old.keys)
     }
 
@@ -184,7 +184,7 @@ struct EarlierRunTests {
         #expect(try places.share { $0.stateFolder = url }.outcome == .alreadyShared)
         var options = ShareOptions()
         options.stateFolder = url
-        #expect(try StoreRetirement(of: places.oldStore.url, options: options).retire().outcome == .retired)
+        #expect(try StoreRetirement(of: places.oldStore.url, options: options).retireAndWait().outcome == .retired)
     }
 
     @Test("Two stores of the same name cannot use one state folder")
@@ -226,7 +226,7 @@ struct EarlierRunTests {
         #expect(try places.count("SELECT count(*) FROM t", in: places.newStore) == 4)
         #expect(try places.share(capture).outcome == .alreadyShared)
         #expect(writer.waitForExit() == 0)
-        #expect(try StoreRetirement(of: places.oldStore.url).retire().outcome == .retired)
+        #expect(try StoreRetirement(of: places.oldStore.url).retireAndWait().outcome == .retired)
     }
 
     @Test("A captured store stays writable after later shares without a policy, with and without late writes")
@@ -283,7 +283,7 @@ struct EarlierRunTests {
         let error = #expect(throws: MigrationError.self) { try places.share { $0.lockTimeout = .milliseconds(100) } }
 
         #expect(error?.outcome == .busy)
-        #expect(try places.migrator().status().run == .shared)
+        #expect(try places.migrator().statusAndWait().run == .shared)
         #expect(try holder.execute("COMMIT") == "ok")
         #expect(try places.share().outcome == .alreadyShared)
         #expect(try places.isFenced(places.oldStore))
@@ -310,7 +310,7 @@ struct EarlierRunTests {
         #expect(try consumer.execute(last) == "ok")
         #expect(consumer.waitForExit() == 0)
 
-        #expect(throws: MigrationError.self) { try StoreRetirement(of: places.oldStore.url).retire() }
+        #expect(throws: MigrationError.self) { try StoreRetirement(of: places.oldStore.url).retireAndWait() }
         #expect(try places.old.directory.status(of: places.name) != nil)
     }
 
@@ -324,8 +324,8 @@ struct EarlierRunTests {
         let before = try World(places)
 
         for body: () throws -> Void in [
-            { try places.share() }, { _ = try places.migrator().status() },
-            { try Recovery(of: places.oldStore.url).resume() },
+            { try places.share() }, { _ = try places.migrator().statusAndWait() },
+            { try Recovery(of: places.oldStore.url).resumeAndWait() },
         ] {
             let error = #expect(throws: MigrationError.self) { try body() }
             #expect(error?.outcome == .foundButUnreadable)

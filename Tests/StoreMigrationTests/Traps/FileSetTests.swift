@@ -149,7 +149,7 @@ struct FileSetTests {
         let plain = try Places()
         try plain.old.makeStore("CREATE TABLE t (x); INSERT INTO t VALUES (1)")
         let renaming = StoreMigrator(from: plain.oldStore.url, to: plain.container.location(name).url)
-        for refused in [{ _ = try places.share() }, { _ = try renaming.plan() }] as [() throws -> Void] {
+        for refused in [{ _ = try places.share() }, { _ = try renaming.planAndWait() }] as [() throws -> Void] {
             let error = #expect(throws: MigrationError.self) { try refused() }
             #expect(error?.outcome == .usage)
             #expect(error?.message.contains("archive") == true)

@@ -26,10 +26,10 @@ struct PlacesTests {
         }
         let migrator = StoreMigrator(from: places.oldStore.url, to: target)
 
-        let error = #expect(throws: MigrationError.self) { try migrator.shareStoreIfNecessary(isCancelled: nil) }
+        let error = #expect(throws: MigrationError.self) { try migrator.shareStoreIfNecessaryAndWait(isCancelled: nil) }
 
         #expect(error?.outcome == .usage)
-        #expect(throws: MigrationError.self) { try migrator.plan() }
+        #expect(throws: MigrationError.self) { try migrator.planAndWait() }
         if kind != "link" { #expect(try World(places) == before) }
         #expect(try !places.isFenced(places.oldStore))
     }
@@ -46,7 +46,9 @@ struct PlacesTests {
         let before = try World(places)
         for folder in [places.old, places.container] {
             let migrator = StoreMigrator(from: places.oldStore.url, to: folder.location(name).url)
-            let error = #expect(throws: MigrationError.self) { try migrator.shareStoreIfNecessary(isCancelled: nil) }
+            let error = #expect(throws: MigrationError.self) {
+                try migrator.shareStoreIfNecessaryAndWait(isCancelled: nil)
+            }
             #expect(error?.outcome == .usage)
         }
         #expect(try World(places) == before)
@@ -62,7 +64,9 @@ struct PlacesTests {
         let before = try World(places)
         let migrator = StoreMigrator(from: places.old.location(name).url, to: places.old.location("x").url)
 
-        for run in [{ try _ = migrator.plan() }, { try _ = migrator.shareStoreIfNecessary(isCancelled: nil) }] {
+        for run in [
+            { try _ = migrator.planAndWait() }, { try _ = migrator.shareStoreIfNecessaryAndWait(isCancelled: nil) },
+        ] {
             let error = #expect(throws: MigrationError.self) { try run() }
             #expect(error?.outcome == .usage)
         }
@@ -109,9 +113,9 @@ struct PlacesTests {
         try places.writeExternalFile("blob", 7, count: 100, in: places.old)
         try places.share()
 
-        try StoreUnsharing(places.oldStore.url, from: places.newStore.url).unshare()
+        try StoreUnsharing(places.oldStore.url, from: places.newStore.url).unshareAndWait()
         try places.share()
-        let retired = try StoreRetirement(of: places.oldStore.url).retire()
+        let retired = try StoreRetirement(of: places.oldStore.url).retireAndWait()
 
         #expect(retired.outcome == .retired)
         #expect(try places.old.directory.status(of: places.name) == nil)
@@ -126,11 +130,11 @@ struct PlacesTests {
         let before = try World(places)
         let migrator = StoreMigrator(from: places.oldStore.url, to: places.container.location("s.db").url)
 
-        let error = #expect(throws: MigrationError.self) { try migrator.shareStoreIfNecessary(isCancelled: nil) }
+        let error = #expect(throws: MigrationError.self) { try migrator.shareStoreIfNecessaryAndWait(isCancelled: nil) }
 
         #expect(error?.outcome == .usage)
         #expect(error?.path == places.oldStore.path)
-        #expect(throws: MigrationError.self) { try migrator.plan() }
+        #expect(throws: MigrationError.self) { try migrator.planAndWait() }
         #expect(try World(places) == before)
     }
 
@@ -171,8 +175,8 @@ struct PlacesTests {
         let new = StoreLocation(folder: moved, name: places.name)
         let migrator = StoreMigrator(from: places.oldStore.url, to: new.url)
 
-        #expect(try migrator.plan().outcome == .alreadyShared)
-        #expect(try migrator.shareStoreIfNecessary(isCancelled: nil).outcome == .alreadyShared)
+        #expect(try migrator.planAndWait().outcome == .alreadyShared)
+        #expect(try migrator.shareStoreIfNecessaryAndWait(isCancelled: nil).outcome == .alreadyShared)
 
         #expect(try places.isFenced(places.oldStore))
         #expect(try places.count("SELECT count(*) FROM t", in: new) == 3)
@@ -189,11 +193,11 @@ struct PlacesTests {
         try other.makeStore(Self.rows)
         let migrator = StoreMigrator(from: places.oldStore.url, to: other.location("store.sqlite").url)
 
-        #expect(try migrator.plan().outcome == .needsDecision)
-        #expect(try migrator.shareStoreIfNecessary(isCancelled: nil).outcome == .needsDecision)
+        #expect(try migrator.planAndWait().outcome == .needsDecision)
+        #expect(try migrator.shareStoreIfNecessaryAndWait(isCancelled: nil).outcome == .needsDecision)
 
         #expect(try places.isFenced(places.oldStore))
-        #expect(try places.migrator().status().run == .shared)
+        #expect(try places.migrator().statusAndWait().run == .shared)
     }
 
     @Test("A copy of a shared store's folder does not affect the original")
@@ -215,8 +219,8 @@ struct PlacesTests {
         let old = copy.location(places.name).url
 
         for body: () throws -> Void in [
-            { try StoreMigrator(from: old, to: places.newStore.url).shareStoreIfNecessary(isCancelled: nil) },
-            { try Recovery(of: old).resume() }, { try StoreRetirement(of: old).retire() },
+            { try StoreMigrator(from: old, to: places.newStore.url).shareStoreIfNecessaryAndWait(isCancelled: nil) },
+            { try Recovery(of: old).resumeAndWait() }, { try StoreRetirement(of: old).retireAndWait() },
         ] {
             let error = #expect(throws: MigrationError.self) { try body() }
             #expect(error?.outcome == .needsDecision)

@@ -6,7 +6,7 @@ import SystemPackage
 /// Four forms are supported: a compiled model (`.mom`), the folder of its versions (`.momd`), a model document
 /// (`.xcdatamodel`, or its `contents`), and the folder of its versions (`.xcdatamodeld`). The content decides, not the
 /// name.
-public struct ModelFile: Hashable, Sendable {
+public struct ModelFile: Hashable, BlockingCalls {
     public let model: ManagedObjectModel
     /// The version's name; nil for a model without versions.
     public let versionName: String?

@@ -26,7 +26,7 @@ func open(_ path: String, tracksHistory: Bool) throws -> PersistentContainer {
         descriptions: [description],
         viewContextOn: .privateQueue
     )
-    try container.loadPersistentStores()
+    try container.loadPersistentStoresAndWait()
     return container
 }
 

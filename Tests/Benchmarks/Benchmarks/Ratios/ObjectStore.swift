@@ -60,7 +60,7 @@ struct ObjectStore {
             descriptions: [description],
             viewContextOn: .privateQueue
         )
-        try container.loadPersistentStores()
+        try container.loadPersistentStoresAndWait()
         return container
     }
 

@@ -29,7 +29,7 @@ private func writeLockHold(_ name: String, megabytes: Int, _ journalMode: Sample
             try? FileManager.default.removeItem(at: destination)
         }
         let migrator = StoreMigrator(from: store.url, to: destination.appending(path: "Habits.sqlite"))
-        let outcome = Result { try migrator.shareStoreIfNecessary() }
+        let outcome = Result { try migrator.shareStoreIfNecessaryAndWait() }
         try writers.stop()
         guard let held = try outcome.get().work?.lockHold else { return benchmark.error("no lock was taken") }
         benchmark.measurement(hold, held.microseconds)
