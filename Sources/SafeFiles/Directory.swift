@@ -184,10 +184,13 @@ extension Directory {
 
     /// Throws unless a name is a single path component, so that it cannot refer outside this folder.
     func validate(_ name: String, for operation: String) throws(FileError) {
-        let isComponent = !name.isEmpty && name != "." && name != ".."
-        guard isComponent, !name.utf8.contains(where: { $0 == 0 || $0 == UInt8(ascii: "/") }) else {
-            throw FileError(operation: operation, path: path, refusal: .invalidName)
-        }
+        guard Self.isName(name) else { throw FileError(operation: operation, path: path, refusal: .invalidName) }
+    }
+
+    /// True for a single path component that a file can have as its name.
+    package static func isName(_ name: String) -> Bool {
+        !name.isEmpty && name != "." && name != ".."
+            && !name.utf8.contains { $0 == 0 || $0 == UInt8(ascii: "/") }
     }
 
     /// The path of a name, or of the folder itself, for messages.

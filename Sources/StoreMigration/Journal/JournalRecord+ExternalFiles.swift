@@ -63,6 +63,7 @@ extension JournalRecord {
         } else {
             return nil
         }
+        guard hasValidNames else { return nil }
     }
 
     private static func append(_ name: String, to text: inout [UInt8]) {

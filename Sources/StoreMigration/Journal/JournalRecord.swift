@@ -203,3 +203,34 @@ extension JournalRecord {
         package var leavesRows: Bool?
     }
 }
+
+// MARK: Names
+
+extension JournalRecord {
+    /// True if every recorded file name is a single path component, and every recorded folder is absolute.
+    ///
+    /// A journal is found by its name, so it may be forged; a name must not lead out of its folder.
+    var hasValidNames: Bool {
+        switch self {
+        case .begin(let run): Self.isValid(run.old) && Self.isValid(run.new)
+        case .publishing(let copy): copy.externalFiles.names.allSatisfy(Directory.isName)
+        case .replacing(let replacement): replacement.externalFiles.names.allSatisfy(Directory.isName)
+        case .base(let base): Self.isValid(base)
+        case .merging(let merging):
+            Self.isValid(merging.from) && Self.isValid(merging.into) && merging.base.map(Self.isValid) ?? true
+        case .retiring(let name, _), .retired(let name): Directory.isName(name)
+        case .nest, .aside, .published, .fenced, .proved, .done, .renewed, .merged, .unmerged, .voided, .unsharing,
+            .unshared, .unfenced, .rolledBack, .restored, .archived, .removed:
+            true
+        }
+    }
+
+    private static func isValid(_ location: StoreLocation) -> Bool {
+        location.folder.utf8.first == UInt8(ascii: "/") && !location.folder.utf8.contains(0)
+            && Directory.isName(location.name)
+    }
+
+    private static func isValid(_ base: BaseFile) -> Bool {
+        Directory.isName(base.name) && base.addresses.map(Directory.isName) ?? true
+    }
+}

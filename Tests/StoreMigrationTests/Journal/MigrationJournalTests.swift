@@ -37,6 +37,37 @@ struct MigrationJournalTests {
         #expect(try MigrationJournal(in: scratch.directory).records == Self.records)
     }
 
+    @Test(
+        "A record with a file name that leads out of its folder, or that no file can have, is damage",
+        arguments: ["../s.db", "", ".", "..", "a/b", "a\u{0}b"]
+    )
+    func invalidName(_ name: String) throws {
+        let scratch = try journal()
+        let other = StoreLocation(folder: "/old", name: name)
+        let forged: [JournalRecord] = [
+            .retired(to: name), .base(JournalRecord.BaseFile(name: name, digest: "abc")),
+            .begin(
+                JournalRecord.RunIdentity(
+                    transaction: "0123456789abcdef0123456789abcdef",
+                    old: other,
+                    oldIdentity: FileIdentity(device: 1, inode: 2),
+                    new: .newSample,
+                    policy: .fence
+                )
+            ),
+        ]
+        for record in forged {
+            let folder = try ScratchFolder()
+            try folder.write(MigrationJournal.name, scratch.bytes(MigrationJournal.name))
+            var journal = try MigrationJournal(in: folder.directory)
+            try journal.append(record)
+            let error = try #require(throws: MigrationError.self) {
+                try MigrationJournal.records(in: folder.directory)
+            }
+            #expect(error.outcome == .foundButUnreadable)
+        }
+    }
+
     @Test("A tail torn at any byte is ignored, and writing continues after the last complete record")
     func tornTail() throws {
         let whole = try journal().bytes(MigrationJournal.name)
