@@ -276,16 +276,16 @@ extension WalkWorld {
     ) throws -> [(String, String)] {
         guard let old = call.places.first else { return [] }
         let new = call.places.last ?? old
+        // What an app wrote to the old store beside the command may have come after the command read it.
+        let late = contents[old]?.refusal == nil && call.liveWriter?.place == old ? before[old] : nil
+        let written = late.map { contents[old]?.tokens.subtracting($0.tokens) ?? [] } ?? []
         switch call.verb {
         case "share":
             let isDecided = call.value(of: "--on-both") == "keep-new"
             if isDecided, let from = contents[old], let to = contents[new] {
                 model.overrule(from.tokens.subtracting(to.tokens))
             }
-            // Writes to a captured store after it was copied are late.
             let treatment = treatment(of: old, call, answer)
-            let late = contents[old]?.refusal == nil && call.liveWriter?.place == old ? before[old] : nil
-            let written = late.map { contents[old]?.tokens.subtracting($0.tokens) ?? [] } ?? []
             // A decision for the new store is one against deletions at the old one, too.
             let deleting = isDecided ? nil : before[new]
             var found = try stranded(at: old, for: new, deleting: deleting, late: written)
@@ -312,14 +312,14 @@ extension WalkWorld {
                 return [("L4", "\(name(old)) got the content of \(name(new)), which was shared on: \(relative(moved))")]
             }
             return content.refusal.map { [("L4", "the store at \(name(old)) refuses writes: \(relative($0))")] } ?? []
-        case "status": return try statusClaims(old, new, answer)
+        case "status": return try statusClaims(old, new, answer, late: written)
         case "diff":
-            guard let first = contents[old], let second = contents[new] else { return [] }
+            guard call.liveWriter == nil, let first = contents[old], let second = contents[new] else { return [] }
             return first.digest == second.digest ? [] : [("L4", "diff calls \(name(old)) and \(name(new)) equal")]
         case "verify":
-            guard call.words.contains("--against"), let first = contents[old], let second = contents[new] else {
-                return []
-            }
+            guard call.words.contains("--against"), call.liveWriter == nil, let first = contents[old],
+                let second = contents[new]
+            else { return [] }
             return first.digest == second.digest ? [] : [("L4", "verify calls \(name(old)) and \(name(new)) equal")]
         case "retire":
             return contents[old] == nil ? [] : [("L4", "the retired store is at \(name(old))")]
@@ -333,7 +333,12 @@ extension WalkWorld {
             ?? (captured.contains(old) ? answer.object("summary")?["policy"] as? String : "fence")
     }
 
-    private func statusClaims(_ old: Int, _ new: Int, _ answer: Answer) throws -> [(String, String)] {
+    private func statusClaims(
+        _ old: Int,
+        _ new: Int,
+        _ answer: Answer,
+        late: Set<String>
+    ) throws -> [(String, String)] {
         guard let status = answer.object("status") else { return [] }
         var found: [(String, String)] = []
         for (place, side) in [(old, "old"), (new, "new")] {
@@ -344,7 +349,7 @@ extension WalkWorld {
         }
         let offersRetire = (status["next"] as? String)?.contains(" retire ") == true
         if status["lateWrites"] as? String == "none" || offersRetire {
-            found += try stranded(at: old, for: new, deleting: nil, evenOverruled: offersRetire)
+            found += try stranded(at: old, for: new, deleting: nil, evenOverruled: offersRetire, late: late)
         }
         return found
     }
