@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := test
-.PHONY: demo test verify reference reference-check reference-page compare corpus proofs proofs-in-brief walks walk-mistakes report-test lint format bench soak block-recorder fuzz sanitize coverage dist install fleet \
+.PHONY: demo test verify reference reference-check reference-page compare corpus proofs release-proofs proofs-in-brief walks walk-mistakes report-test lint format bench soak block-recorder fuzz sanitize coverage dist install fleet \
   documentation api-check newcomer static-libraries install-deps
 
 # What the build, the demonstration and the tests need: a command or a file, and the Debian package that contains it.
@@ -111,12 +111,15 @@ bench: static-libraries
 	  swift package --package-path Tests/Benchmarks --allow-writing-to-package-directory benchmark
 
 # Every fault harness with its pass criterion, on the release build, with one page of figures; then each fuzzer for 30 s.
-proofs: static-libraries
-	swift build --build-tests $(SWIFT_FLAGS)
-	swift build $(RELEASE) --product store-migrate
-	STORE_MIGRATE_TOOL="$$(swift build $(RELEASE) --show-bin-path)/store-migrate" \
-	  "$$(swift build --show-bin-path)/proofs"
+proofs: release-proofs
+	$(PROOFS)
 	$(MAKE) --no-print-directory fuzz
+
+# The harnesses and judges take most of the time, so they are built for release, too; seeded bugs need the debug build.
+release-proofs: static-libraries
+	swift build --build-tests $(SWIFT_FLAGS)
+	for product in FaultShim proofs; do swift build $(RELEASE) --product "$$product"; done
+PROOFS = STORE_MIGRATE_TEST_BUILD="$$(swift build --show-bin-path)" "$$(swift build $(RELEASE) --show-bin-path)/proofs"
 
 # The harnesses that take a few minutes at most, on the tool that `make test` built.
 proofs-in-brief: install-deps
@@ -147,12 +150,9 @@ HOURS ?= 4
 soak: export STORE_MIGRATE_TIER := verify
 # Each command in a program of its own, as users start it, not forked from a server.
 soak: export STORE_MIGRATE_STARTS := exec
-soak: static-libraries block-recorder
-	swift build --build-tests $(SWIFT_FLAGS)
+soak: release-proofs block-recorder
 	STORE_MIGRATE_SOAK=1 STORE_MERGE_ARCHIPELAGOS=25000 swift test --skip-build
-	swift build $(RELEASE) --product store-migrate
-	STORE_MIGRATE_TOOL="$$(swift build $(RELEASE) --show-bin-path)/store-migrate" \
-	  "$$(swift build --show-bin-path)/proofs" --soak --hours $(HOURS)
+	$(PROOFS) --soak --hours $(HOURS)
 	$(MAKE) --no-print-directory fuzz SECONDS=600
 
 # The block device that records its writes, beside the proofs program.

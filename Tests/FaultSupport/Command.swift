@@ -37,6 +37,12 @@ package struct Command: Sendable {
         URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent().path
     }
 
+    /// The variable that names the folder of the debug build of the tests; without it, the folder of this program.
+    package static let testsVariable = "STORE_MIGRATE_TEST_BUILD"
+
+    /// The folder with the test bundle, and with programs in which seeded bugs can be switched on.
+    package static var testFolder: String { ProcessInfo.processInfo.environment[testsVariable] ?? buildFolder }
+
     /// The tool with its arguments: by default the one that was built beside the tests.
     ///
     /// The environment variables for seeded bugs and for coverage data are passed on.
@@ -56,10 +62,10 @@ package struct Command: Sendable {
         return command
     }
 
-    /// The tests of one suite, from the test bundle beside this program.
+    /// The tests of one suite.
     package static func tests(of suite: String, environment: [String: String]) -> Command {
         Command(
-            executable: buildFolder + "/store-migratePackageTests.xctest",
+            executable: testFolder + "/store-migratePackageTests.xctest",
             arguments: ["--testing-library", "swift-testing", "--filter", suite],
             environment: environment.merging([Tier.variable: Tier.verify.rawValue]) { _, all in all }
         )

@@ -73,7 +73,7 @@ struct SeededBugs: Proof {
 
     private func ask(_ question: Question) -> Answer {
         var environment = ProcessInfo.processInfo.environment
-        // Only the debug build beside the tests has seeded bugs.
+        // Only the debug build has seeded bugs.
         environment["STORE_MIGRATE_TOOL"] = nil
         let command: Command
         switch question.witness.kind {
@@ -82,7 +82,7 @@ struct SeededBugs: Proof {
             // This harness calls SafeFiles directly, without the tool.
             if name == Swaps().name { environment["STORE_MIGRATE_SEEDED_BUG"] = question.bug.map { "\($0)" } }
             command = Command(
-                executable: Command.buildFolder + "/proofs",
+                executable: Command.testFolder + "/proofs",
                 arguments: [name, "--first", "--only", only],
                 environment: environment
             )

@@ -1,7 +1,6 @@
 import Glibc
 import SafeFiles
 package import StoreFormat
-package import Testing
 
 /// The genuine stores: in `$STORE_MIGRATE_CORPUS`, else in `../shared/corpus` beside the package, else in `.build/corpus`,
 /// where `make corpus` puts them.
@@ -72,20 +71,5 @@ package enum Corpus {
         defer { close(file) }
         let line = Array((store + "\n").utf8)
         _ = write(file, line, line.count)
-    }
-}
-
-extension Trait where Self == ConditionTrait {
-    /// Skips a suite or test on a machine without genuine stores.
-    package static var genuineStores: Self {
-        .enabled(if: !Corpus.stores.isEmpty, "needs genuine stores: run `make corpus`")
-    }
-
-    /// Skips a test on a machine without the genuine stores of these folders.
-    package static func genuineStores(_ folders: String...) -> Self {
-        .enabled(
-            if: folders.allSatisfy { Corpus.store(in: $0) != nil },
-            "needs the genuine stores \(folders.joined(separator: ", ")): run `make corpus`"
-        )
     }
 }

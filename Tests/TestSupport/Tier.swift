@@ -1,5 +1,4 @@
 import Glibc
-package import Testing
 
 /// The part of the tests that a run executes: `make test` runs what takes minutes, `make verify` runs all.
 ///
@@ -26,18 +25,4 @@ package enum Tier: String, CaseIterable, Sendable {
 
     /// A size in ``test``, and the size in ``verify``.
     package static func sized<Value>(_ size: Value, inVerify all: Value) -> Value { current == .test ? size : all }
-}
-
-extension Trait where Self == ConditionTrait {
-    /// Moves a suite or test to the tier that only `make verify` runs.
-    package static var verify: Self {
-        .enabled(if: Tier.current == .verify, "belongs to the tier of `make verify`")
-    }
-}
-
-/// The mark of a suite that runs a part of its cases in the tier `test`, and all in `verify`.
-package struct SampledTrait: SuiteTrait {}
-
-extension Trait where Self == SampledTrait {
-    package static var sampled: Self { SampledTrait() }
 }

@@ -9,7 +9,7 @@ enum BlockDisk {
     static let root = folder + "/root"
     private static let recorder = PrivateMachine.folder + "/recorder"
     private static let mark = recorder + "/mark"
-    static var recorderProgram: String { Command.buildFolder + "/block-recorder" }
+    static var recorderProgram: String { Command.testFolder + "/block-recorder" }
     private static var timeLimit: Duration { .seconds(120) }
 
     /// Makes an image with an empty file system in it.
