@@ -52,6 +52,7 @@ extension WalkWorld {
         let parked = newlyParkedRows()
         if isDone, !isHarmed {
             found += parked.subtracting(named).sorted().map { ("L1", "no command named \(relative($0))") }
+            for path in parked { model.overrule(try tokens(in: path).filter(isWon(byAnother:))) }
         }
         if isDone { found += try claims(call, answer, before) }
         noteMerge(call, answer, before)
@@ -59,6 +60,13 @@ extension WalkWorld {
     }
 
     private func name(_ place: Int) -> String { relative(places[place]) }
+
+    /// True when a store has another version of the row.
+    private func isWon(byAnother token: String) -> Bool {
+        contents.contains { content in
+            content?.tokens.contains { $0 != token && model.areKin($0, token) } == true
+        }
+    }
 
     /// True where a later command may still finish an interrupted one.
     private func isUnfinished(_ place: Int) -> Bool { unfinished.contains { $0.places.contains(place) } }
@@ -119,7 +127,7 @@ extension WalkWorld {
             gone.subtract(brought[place] ?? [])
         }
         guard !gone.isEmpty else { return [] }
-        let isOverruled = ["overwrite", "rollback"].contains(call.value(of: "--policy") ?? "")
+        let isOverruled = ["late", "overwrite", "rollback"].contains(call.value(of: "--policy") ?? "")
         // Without a base, a policy may prefer the older version; the other one is in a file that a command named.
         let parked = isOverruled ? try named.filter { $0.hasSuffix(".parked.jsonl") }.flatMap(tokens(in:)) : []
         let losers = gone.filter { token in
