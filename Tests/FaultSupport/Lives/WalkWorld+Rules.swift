@@ -159,7 +159,9 @@ extension WalkWorld {
         var seen: [Int: String] = [:]
         var found: [(String, String)] = []
         for (token, rows) in content.rows.sorted(by: { $0.key < $1.key }) {
-            if rows.count > 1 { found.append(("L3", "\(token) is \(rows.count) times in the store at \(name(place))")) }
+            if rows.count > 1, !copiedLogs.contains(token) {
+                found.append(("L3", "\(token) is \(rows.count) times in the store at \(name(place))"))
+            }
             guard let row = model.versions[token]?.row else { continue }
             if let other = seen[row] {
                 found.append(("L3", "\(other) and \(token), one row, are both in the store at \(name(place))"))

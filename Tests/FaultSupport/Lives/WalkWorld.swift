@@ -87,6 +87,9 @@ package final class WalkWorld {
     var parkedFiles: Set<String> = []
     /// The versions that each store got from its last merges.
     var brought: [Int: Set<String>] = [:]
+    /// Rows of a log in stores that were copied by hand: only a generated key identifies them, so that a merge with the copy
+    /// may give them another, and they may come back as rows of their own.
+    var copiedLogs: Set<String> = []
     /// The versions that both stores of a pair had after the last successful share.
     var pairs: [[Int]: Set<String>] = [:]
     /// The old stores of shares with `--old capture`, also of unfinished ones.
@@ -148,6 +151,7 @@ package final class WalkWorld {
                 shell.append("cp \(relative(places[from] + suffix)) \(relative(places[to] + suffix))")
             }
             records.append(.copied(from: from, to: to))
+            copiedLogs.formUnion(contents[from]?.tokens.filter { $0.hasPrefix("l") } ?? [])
             try readPlaces()
             return []
         case .tool(let call): return try tool(call, number)
