@@ -67,7 +67,7 @@ final class DisplacedStore {
             case SQLITE_OK, SQLITE_DONE: return
             case SQLITE_BUSY, SQLITE_LOCKED:
                 guard !deadline.hasPassed else {
-                    throw StoreError(.busy, path: context.new.path, "another process keeps the new store locked")
+                    throw StoreError(.busy, path: context.new.path, "another process keeps the store locked")
                 }
             default: throw failure("the destination cannot be locked")
             }

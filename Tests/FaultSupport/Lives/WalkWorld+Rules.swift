@@ -33,8 +33,10 @@ extension WalkWorld {
             if Self.readers.contains(call.verb), place != live, old.digest != new.digest {
                 found.append(("L5", "\(call.verb) changed the store at \(name(place))"))
             }
-            // An unshare merges late writes into the new store, and may then find further ones.
-            let isLateMerge = call.verb == "unshare" && live == call.places.first && place == call.places.last
+            // An unshare merges late writes into the new store, and may then find further ones, or the old store locked.
+            let isLateMerge =
+                call.verb == "unshare" && place == call.places.last
+                && call.places.first.map { live == $0 || holders[$0] != nil } == true
             if case .exited(let status) = answer.ending, !isHarmed, place != live, !isLateMerge, status != 0,
                 status != 6,
                 old.digest != new.digest
