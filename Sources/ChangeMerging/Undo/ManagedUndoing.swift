@@ -6,6 +6,7 @@ final class ManagedUndoing {
     let writer: RowWriter
     private let schema: StoreSchema
     private let columns: [String: [String]]
+    private var referencesOfTables: [String: [(table: String, column: String)]] = [:]
     /// Large values that history keeps of objects that are deleted, by table, key and column.
     private var tombstones: [String: [Int64: [String: SQLValue]]] = [:]
 
@@ -41,6 +42,42 @@ final class ManagedUndoing {
             return "a row of the table \(change.table)"
         }
         return "an object of \(entity.name) (p\(key))"
+    }
+
+    /// Throws if an object that the rollback removed is still a destination, of an object that was written later.
+    ///
+    /// Call it when all rows are restored.
+    func requireNoReference(to change: RecordedChange) throws {
+        guard change.kind == .delete, let key = change.key.first else { return }
+        for (table, column) in references(to: change.table) {
+            let query = "SELECT 1 FROM \(SQLName.quoted(table)) WHERE \(SQLName.quoted(column)) = ? LIMIT 1"
+            guard try writer.connection.value(query, [key]) != nil else { continue }
+            throw StoreError(
+                .changedMeanwhile,
+                path: writer.connection.location.path,
+                "cannot roll back the merge: \(name(of: change)) is the destination of a later object's relationship"
+            )
+        }
+    }
+
+    /// The columns with keys of a table's objects.
+    private func references(to table: String) -> [(table: String, column: String)] {
+        if let known = referencesOfTables[table] { return known }
+        let layout = writer.layout
+        func isHere(_ entity: String?) -> Bool { entity.flatMap { layout.entities[$0] }?.table == table }
+        var found: Set<[String]> = []
+        for entity in layout.entities.values {
+            for relationship in entity.relationships where isHere(relationship.description.destination) {
+                guard case .toOne(let place) = relationship.storage else { continue }
+                found.insert([entity.table, place.column])
+            }
+        }
+        for join in layout.joinTables {
+            for side in [join.first, join.second] where isHere(side.entity) { found.insert([join.name, side.column]) }
+        }
+        let references = found.sorted { $0.lexicographicallyPrecedes($1) }.map { (table: $0[0], column: $0[1]) }
+        referencesOfTables[table] = references
+        return references
     }
 
     /// Raises the version of an object, and lists it in history; false if the change is not of an object.

@@ -103,6 +103,7 @@ extension MergeUndo {
         }
         try reader.forEachChange { change in
             touched.insert(change.table.lowercased())
+            try undoing.requireNoReference(to: change)
             guard try undoing.finish(change) || undoing.isOutside(change) else { return }
             if !undoing.isOutside(change) {
                 abandoned.formUnion(change.before.compactMap { $0?.blob.flatMap(ExternalDataWriter.fileName) })

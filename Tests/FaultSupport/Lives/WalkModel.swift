@@ -137,6 +137,15 @@ struct WalkModel: Sendable {
         return result
     }
 
+    /// True for a version that shares no value with an earlier one: a merge counts it as a new row with a reused key.
+    func isSeparate(_ token: String) -> Bool {
+        guard let values = versions[token]?.content.values else { return false }
+        return ancestors(of: token)
+            .contains { earlier in
+                versions[earlier]?.content.values.allSatisfy { $0.value != values[$0.key] } == true
+            }
+    }
+
     /// True when no version of a row is left.
     func isGone(rowOf token: String) -> Bool {
         guard let row = versions[token]?.row else { return true }

@@ -165,7 +165,7 @@ extension WalkWorld {
                 found.append(("L3", "\(token) is \(rows.count) times in the store at \(name(place))"))
             }
             guard let row = model.versions[token]?.row else { continue }
-            if let other = seen[row] {
+            if let other = seen[row], !model.isSeparate(token), !model.isSeparate(other) {
                 found.append(("L3", "\(other) and \(token), one row, are both in the store at \(name(place))"))
             }
             seen[row] = token
@@ -386,7 +386,9 @@ extension WalkWorld {
         }
         var found = missing.sorted().map { ("L4", "\($0) of \(name(old)) is not in \(name(new))") }
         if let before, let common = pairs[[old, new]] {
-            let kept = common.intersection(before.tokens).intersection(to.tokens)
+            // A row to which rows of the other side refer stays, and is reported as a conflict.
+            let destinations = Set(to.rows.values.joined().flatMap(\.links.values))
+            let kept = common.intersection(before.tokens).intersection(to.tokens).subtracting(destinations)
                 .filter { token in
                     guard let end = model.ends[token] else { return false }
                     return end.place == old && end.isDeletion && !from.tokens.contains(token)

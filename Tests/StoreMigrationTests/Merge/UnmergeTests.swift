@@ -76,6 +76,33 @@ struct UnmergeTests {
         #expect(try places.digest(of: places.newStore) == before)
     }
 
+    @Test("An unmerge is refused when a later object refers to a merged one")
+    func referredToLater() throws {
+        let world = try MergeWorld()
+        let places = world.places
+        try places.share(MergeWorld.capture)
+        try world.add(3, "late", to: places.oldStore)
+        #expect(try places.share(MergeWorld.capture).outcome == .merged)
+        // As a program that does not raise the version of the other object.
+        try StoreConnection(places.newStore, access: .liveWriting)
+            .execute(
+                """
+                UPDATE Z_PRIMARYKEY SET Z_MAX = Z_MAX + 1 WHERE Z_NAME = 'Day';
+                INSERT INTO ZDAY (Z_PK, Z_ENT, Z_OPT, ZNUMBER, ZHABIT)
+                    SELECT Z_MAX, Z_ENT, 1, 9, (SELECT Z_PK FROM ZHABIT WHERE ZID = 3)
+                    FROM Z_PRIMARYKEY WHERE Z_NAME = 'Day'
+                """
+            )
+        let before = try places.digest(of: places.newStore)
+
+        let error = #expect(throws: MigrationError.self) { try MergeUndoing(of: places.newStore.url).unmergeAndWait() }
+
+        #expect(error?.outcome == .needsDecision)
+        #expect(error?.message.contains("Habit") == true)
+        #expect(try places.digest(of: places.newStore) == before)
+        try world.expectSound(places.newStore)
+    }
+
     @Test("An unmerge does not undo a merge of a share that has ended")
     func ofFormerShare() throws {
         let world = try MergeWorld()
