@@ -40,9 +40,14 @@ extension Target {
         )
     }
 
-    /// A part of the demonstration in `Fixtures/HabitCalendar`: it sees what any client of the package sees.
-    static func demonstration(_ name: String, isExecutable: Bool = false, _ dependencies: [Dependency]) -> Target {
-        let path = "Fixtures/HabitCalendar/\(name)"
+    /// A part of a demonstration in `Fixtures`: it sees what any client of the package sees.
+    static func demonstration(
+        _ name: String,
+        in folder: String = "HabitCalendar/",
+        isExecutable: Bool = false,
+        _ dependencies: [Dependency]
+    ) -> Target {
+        let path = "Fixtures/\(folder)\(name)"
         return isExecutable
             ? .executableTarget(
                 name: name,
@@ -233,6 +238,13 @@ let package = Package(
             ["HabitData", "ManagedObjects", "ChangeMerging", "StoreStrategies", "StoreFormat", .arguments]
         ),
 
+        .demonstration(
+            "FetchedResults",
+            in: "",
+            isExecutable: true,
+            ["ManagedObjects", "StoreStrategies", "StoreFormat", .arguments]
+        ),
+
         // tests
         .executableTarget(
             name: "store-writer",
@@ -354,7 +366,8 @@ let package = Package(
         .tests(
             "StoreMigrateTests",
             [
-                "store-migrate", "HabitApp", "HabitWidget", "TestSupport", "UpgradeRehearsal", "BuiltInStrategies",
+                "store-migrate", "HabitApp", "HabitWidget", "FetchedResults", "TestSupport", "UpgradeRehearsal",
+                "BuiltInStrategies",
                 "StrategyProcess", "StoreStrategies", "StoreMigration", "StoreVerification", "ManagedObjects",
                 "ChangeRelay",
                 "StoreFixtures", "StoreFormat", "ChildProcesses", "SafeFiles", .systemPackage,

@@ -133,8 +133,11 @@ extension ObjectGraph {
         try refresh(known, maximumAge: maximumAge)
         try dropReferences(to: changes.deleted)
         for id in changes.deleted {
-            if let object = self.registered(id) { forgetRow(of: object) }
+            guard let object = self.registered(id) else { continue }
+            forgetRow(of: object)
+            deletedElsewhere.insert(object)
         }
+        defer { deletedElsewhere = [] }
         for ids in [stale, changes.inserted, changes.deleted] where !ids.isEmpty {
             if news.mergedIDs.isEmpty { news.mergedIDs = ids } else { news.mergedIDs.formUnion(ids) }
         }

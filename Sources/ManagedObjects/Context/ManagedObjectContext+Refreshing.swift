@@ -1,7 +1,8 @@
 extension ManagedObjectContext {
     /// Sets an object's values to those of the store or of the cached row.
     ///
-    /// With `mergeChanges`, unsaved changes are reapplied. Without, they are discarded, and the object becomes a fault.
+    /// With `mergeChanges`, unsaved changes are reapplied, and a fault is read. Without, they are discarded, and the object
+    /// becomes a fault.
     public func refresh(_ object: ManagedObject, mergeChanges: Bool) throws {
         guard object.graph === graph else {
             throw ManagedObjectError(
@@ -91,13 +92,9 @@ extension ObjectGraph {
             news.refreshed.insert(object)
             return
         }
-        guard !object.isFault else {
-            // A fault may have cached destinations and unsaved changes of its relationships.
-            guard object.forgetDestinations() else { return }
-            if object.isUpdated { news.updated.insert(object) } else { news.refreshed.insert(object) }
-            return
-        }
+        let wasFault = object.isFault
         take(try source.row(of: object.objectID, maximumAge: maximumAge), for: object)
+        if wasFault, object.graph != nil { object.awakeFromFetch() }
     }
 
     /// Removes an object whose row was deleted elsewhere.

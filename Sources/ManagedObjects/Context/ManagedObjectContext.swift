@@ -91,8 +91,9 @@ public actor ManagedObjectContext {
     public var insertedObjects: Set<ManagedObject> { graph.inserted }
     /// The updated objects that are not saved yet; includes changed new objects until pending changes are processed.
     public var updatedObjects: Set<ManagedObject> { graph.updated.union(graph.touched) }
-    /// The deleted objects of the store whose deletion is not saved yet.
-    public var deletedObjects: Set<ManagedObject> { graph.deleted }
+    /// The deleted objects of the store whose deletion is not saved yet; while observers are notified of a merge, also those
+    /// that the other context deleted.
+    public var deletedObjects: Set<ManagedObject> { graph.deleted.union(graph.deletedElsewhere) }
     /// All objects of the context; an object without changes is registered only while something retains it.
     public var registeredObjects: Set<ManagedObject> { graph.registeredObjects }
     public var hasChanges: Bool {

@@ -112,6 +112,14 @@ extension FetchedResultsController {
         return others.contains { parents.contains($0.entityName) }
     }
 
+    /// The objects among these that match the request's predicate and are not registered in the context.
+    ///
+    /// Without a predicate there are none: a merge registers each inserted object, and the others are in the result.
+    func unregisteredMatches(among ids: Set<ManagedObjectID>) throws -> [ManagedObject] {
+        guard let query, query.fetch.predicate != nil else { return [] }
+        return try matching(ids.filter { graph.registered($0) == nil }, query)
+    }
+
     /// The matching objects among IDs that are not registered in the context.
     private func matching(_ ids: [ManagedObjectID], _ query: FetchedResultsQuery) throws -> [ManagedObject] {
         let model = try graph.source.shape()

@@ -80,7 +80,9 @@ public final class FetchedResultsController {
     }
 
     deinit {
-        if let observer { graph.removeObserver(observer) }
+        guard let observer else { return }
+        graph.removeObserver(observer)
+        graph.controllers[observer] = nil
     }
 
     /// Fetches without notifying the delegate, and follows the context from now on.
@@ -89,7 +91,10 @@ public final class FetchedResultsController {
         list = try query.list(of: graph.fetch(query.fetch))
         self.query = query
         updateError = nil
-        if observer == nil { observer = graph.addObserver { [weak self] in self?.follow($0) } }
+        guard observer == nil else { return }
+        let observer = graph.addObserver { [weak self] in self?.follow($0) }
+        graph.controllers[observer] = { [weak self] in self }
+        self.observer = observer
     }
 
     // MARK: The result

@@ -7,6 +7,7 @@ enum ReferencePage: String {
     case guarantees = "Sources/StoreMigration/StoreMigration.docc/Guarantees.md"
     case commandLine = "Sources/StoreMigration/StoreMigration.docc/CommandLine.md"
     case library = "Sources/StoreMigration/StoreMigration.docc/UsingTheLibrary.md"
+    case fetchedResults = "Sources/ManagedObjects/ManagedObjects.docc/FetchedResults.md"
     case plugins = "Plugins/README.md"
 
     var text: String {
