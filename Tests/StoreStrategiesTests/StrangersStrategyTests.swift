@@ -91,7 +91,7 @@ struct StrangersStrategyTests {
             "main.swift",
             "import StoreMigrationTesting\n" + strategy + "\ndo { \(test) } catch { print(error) }\n"
         )
-        let objects = try ["StoreStrategies", "StoreMigrationTesting"]
+        let objects = try ["NearNames", "StoreStrategies", "StoreMigrationTesting"]
             .flatMap { module in
                 let folder = products.appendingPathComponent("\(module).build").path
                 return try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix(".o") }
