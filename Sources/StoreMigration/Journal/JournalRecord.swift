@@ -193,6 +193,8 @@ extension JournalRecord {
     package struct Completion: Hashable, Sendable, Codable {
         package let new: FileIdentity
         package let newUUID: String?
+        /// The schema cookie of a new store that has no UUID; every change of a schema counts it up.
+        package var newSchemaCookie: UInt32?
         /// The number of shared objects, if counted.
         package let objects: Int64?
         package let oldState: OldState

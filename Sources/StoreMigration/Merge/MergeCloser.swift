@@ -31,11 +31,11 @@ struct MergeCloser {
         }
         let folder = try context.stateFolder.open()
         let (proof, failure) = try prove(in: folder)
-        let (uuid, digest) = try identify()
+        let store = try identify()
         let closed =
             merging.takesNew == true
             ? try completionOfOldStore(run)
-            : try completionOfNewStore(run, uuid, digest, hasFailed: failure != nil, in: folder)
+            : try completionOfNewStore(run, store, hasFailed: failure != nil, in: folder)
         var findings = findings + proof.findings + closed.findings
         findings += MergeAnnouncement(into, epoch: merging.epoch).post()
         try journal.append(.done(closed.completion))
@@ -45,7 +45,7 @@ struct MergeCloser {
         if let failure { throw failure }
         return RunResult(
             transaction: context.transaction,
-            digest: digest,
+            digest: store.digest,
             objects: nil,
             report: proof.report,
             work: nil,
@@ -64,13 +64,13 @@ struct MergeCloser {
         )
     }
 
+    private typealias MergedStore = (uuid: String?, schemaCookie: UInt32?, digest: String)
     private typealias Closed = (completion: JournalRecord.Completion, findings: [Finding])
 
     /// Updates the relay and the receipt of a new store that received the old one's changes.
     private func completionOfNewStore(
         _ run: RunState.InterruptedRun,
-        _ uuid: String?,
-        _ digest: String,
+        _ store: MergedStore,
         hasFailed: Bool,
         in folder: Directory
     ) throws -> Closed {
@@ -78,14 +78,14 @@ struct MergeCloser {
             let oldState = merging.oldState
         else { throw MigrationError(.interrupted, "the new store is missing", path: context.new.path) }
         if hasFailed { try liftFence(run) }
-        let addresses = try RekeyedAddresses(of: merging.epoch, in: folder, stores: (oldUUID(), uuid))
+        let addresses = try RekeyedAddresses(of: merging.epoch, in: folder, stores: (oldUUID(), store.uuid))
         let findings = RelayCarriage(old: context.old, new: context.new, options: context.options)
             .carry(through: addresses)
         try Receipt(
             transaction: context.transaction,
             old: context.old.path,
-            storeUUID: uuid,
-            digest: digest,
+            storeUUID: store.uuid,
+            digest: store.digest,
             oldDigest: oldState.digest,
             token: nil,
             descriptions: context.descriptions.byRoleName
@@ -99,7 +99,8 @@ struct MergeCloser {
         .write(beside: context.new.name, in: context.container)
         let completion = JournalRecord.Completion(
             new: identity,
-            newUUID: uuid,
+            newUUID: store.uuid,
+            newSchemaCookie: store.schemaCookie,
             objects: nil,
             oldState: oldState,
             isFenced: !hasFailed && (run.isFenced || run.former?.completion.isFenced == true)
@@ -115,6 +116,7 @@ struct MergeCloser {
         let completion = JournalRecord.Completion(
             new: former.new,
             newUUID: former.newUUID,
+            newSchemaCookie: former.newSchemaCookie,
             objects: nil,
             oldState: oldState,
             isFenced: former.isFenced
@@ -151,11 +153,11 @@ struct MergeCloser {
         }
     }
 
-    /// The store's UUID and content digest.
+    /// Identifies the merged store.
     ///
     /// Since the commit, another process may have replaced the store or removed its log: without the mark of this
     /// merge, the result is not vouched for.
-    private func identify() throws -> (uuid: String?, digest: String) {
+    private func identify() throws -> MergedStore {
         try reader.withView(of: into) { view in
             guard try !leftMark || StoreMerger.hasSeen(merging.epoch, in: view.connection) else {
                 throw MigrationError(
@@ -165,8 +167,10 @@ struct MergeCloser {
                     next: .resume(old: context.old.path)
                 )
             }
+            let uuid = try StoreMetadata(reading: view.connection)?.uuid
             return (
-                try StoreMetadata(reading: view.connection)?.uuid,
+                uuid,
+                uuid == nil ? try StoreHeader(reading: view.connection).schemaCookie : nil,
                 try StoreDigest(of: view.connection, externalData: view.externalData, monitor: context.monitor).value
             )
         }

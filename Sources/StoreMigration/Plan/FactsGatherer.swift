@@ -223,6 +223,7 @@ struct FactsGatherer {
         return try reader.withView(of: old) { oldView in
             try reader.withView(of: new) { newView in
                 guard let given = try EntityNumbers(reading: oldView.connection) else {
+                    if try hasLaterSchema(newView, than: shared.completion) { return false }
                     // SQLite's statistics, which ANALYZE writes, are not content.
                     let wanted = try StoreSchema(reading: oldView.connection).tables.filter(\.holdsRows).map(\.name)
                         .filter { !$0.hasPrefix("sqlite_stat") }
@@ -235,6 +236,22 @@ struct FactsGatherer {
                 let roots = given.roots.filter { $0.isOfModel || ["TRANSACTION", "CHANGE"].contains($0.name) }
                 return roots.contains { greatest[$0.name].map { [last = $0.max] in $0 < last } ?? false }
             }
+        }
+    }
+
+    /// True when the recorded file's schema was changed since, so that a table that it lacks was dropped there.
+    private func hasLaterSchema(_ view: StoreView, than completion: JournalRecord.Completion) throws -> Bool {
+        guard let recorded = completion.newSchemaCookie,
+            try status(of: new)?.identity.mayBe(recorded: completion.new) == true
+        else { return false }
+        return try StoreHeader(reading: view.connection).schemaCookie > recorded
+    }
+
+    /// The schema cookie of a store in plain SQLite; nil for one that has a UUID.
+    func schemaCookie(of location: StoreLocation) throws -> UInt32? {
+        try reader.withView(of: location) { view in
+            guard try StoreMetadata(reading: view.connection) == nil else { return nil }
+            return try StoreHeader(reading: view.connection).schemaCookie
         }
     }
 

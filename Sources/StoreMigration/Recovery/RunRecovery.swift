@@ -269,6 +269,7 @@ struct RunRecovery {
                 JournalRecord.Completion(
                     new: identity,
                     newUUID: newStore.uuid,
+                    newSchemaCookie: newStore.uuid == nil ? newStore.header.schemaCookie : nil,
                     objects: nil,
                     oldState: oldState,
                     isFenced: inspection != nil && run.run.policy == .fence

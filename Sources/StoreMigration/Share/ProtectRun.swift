@@ -55,12 +55,6 @@ struct ProtectRun {
                 try connection.commit(deadline: context.lockDeadline())
                 try journal.append(.fenced)
             }
-            let gatherer = FactsGatherer(
-                old: context.old,
-                new: context.new,
-                options: context.options,
-                monitor: context.monitor
-            )
             // Read before the content, so that the token covers no write that the digest missed.
             let reading = try OldStateRecorder.read(context.old, in: context.oldFolder)
             let digest = try StoreDigest(
@@ -96,6 +90,10 @@ struct ProtectRun {
         }
     }
 
+    private var gatherer: FactsGatherer {
+        FactsGatherer(old: context.old, new: context.new, options: context.options, monitor: context.monitor)
+    }
+
     private func finish(
         _ journal: inout MigrationJournal,
         identity: FileIdentity,
@@ -121,6 +119,7 @@ struct ProtectRun {
                 JournalRecord.Completion(
                     new: identity,
                     newUUID: newUUID,
+                    newSchemaCookie: gatherer.schemaCookie(of: context.new),
                     objects: inspection.objectCount,
                     oldState: oldState,
                     isFenced: context.options.treatment == .fence || inspection.fence != nil,

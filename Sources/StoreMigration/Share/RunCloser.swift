@@ -79,6 +79,7 @@ struct RunCloser {
                 JournalRecord.Completion(
                     new: placed.identity,
                     newUUID: inspection.uuid,
+                    newSchemaCookie: gatherer.schemaCookie(of: context.new),
                     objects: objects,
                     oldState: reading.state(SettledDigest(copied: digest)),
                     isFenced: context.options.treatment == .fence
@@ -152,8 +153,11 @@ struct RunCloser {
 
     /// The content digest of the new store, if the proof did not take it.
     private func newStoreDigest() throws -> String {
-        try FactsGatherer(old: context.old, new: context.new, options: context.options, monitor: context.monitor)
-            .digest(of: context.new)
+        try gatherer.digest(of: context.new)
+    }
+
+    private var gatherer: FactsGatherer {
+        FactsGatherer(old: context.old, new: context.new, options: context.options, monitor: context.monitor)
     }
 
     /// The digest of the copied external files only; a refused writer may have left others.

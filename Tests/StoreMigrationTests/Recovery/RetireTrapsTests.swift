@@ -86,15 +86,44 @@ struct RetireTrapsTests {
     @Test("A store with new statistics of ANALYZE is shared already, and is retired")
     func statistics() throws {
         let (places, _) = try shared(policy: .capture)
-        let old = try StoreConnection(places.oldStore, access: .liveWriting)
-        try old.execute("ANALYZE")
-        try old.close()
-        let new = try StoreConnection(places.newStore, access: .liveWriting)
-        try new.execute("INSERT INTO t VALUES (3)")
-        try new.close()
+        try execute("ANALYZE", in: places.oldStore)
+        try execute("INSERT INTO t VALUES (3)", in: places.newStore)
 
         #expect(try places.share().outcome == .alreadyShared)
         #expect(try retirement(of: places).retireAndWait().outcome == .retired)
+    }
+
+    @Test("A table that a program dropped in the new store is no sign of an older copy", arguments: [false, true])
+    func droppedTable(afterMerge: Bool) throws {
+        let (places, _) = try shared(policy: .capture)
+        if afterMerge {
+            try execute("INSERT INTO t VALUES (7)", in: places.oldStore)
+            #expect(try places.share().outcome == .merged)
+        }
+        try execute("DROP TABLE t; CREATE TABLE later (x)", in: places.newStore)
+
+        #expect(try places.share().outcome == .alreadyShared)
+        #expect(try retirement(of: places).retireAndWait().outcome == .retired)
+    }
+
+    @Test("A copy from before a table was created is an older one, and the old store stays")
+    func olderCopy() throws {
+        let places = try Places()
+        try places.old.makeStore("CREATE TABLE t (x)")
+        let earlier = try Data(contentsOf: places.oldStore.url)
+        try execute("CREATE TABLE later (x)", in: places.oldStore)
+        try places.share()
+        // Without another inode, as a restored backup may be written.
+        try earlier.write(to: places.newStore.url)
+
+        let error = #expect(throws: MigrationError.self) { try retirement(of: places).retireAndWait() }
+        #expect(error?.outcome == .needsDecision)
+    }
+
+    private func execute(_ sql: String, in store: StoreLocation) throws {
+        let connection = try StoreConnection(store, access: .liveWriting)
+        try connection.execute(sql)
+        try connection.close()
     }
 
     @Test("A store that compresses more than 200 to 1 is archived")
