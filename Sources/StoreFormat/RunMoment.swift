@@ -4,6 +4,8 @@ internal import Synchronization
 ///
 /// Outside a rehearsal there are no observers, and passing a trigger point does nothing.
 package enum RunMoment: String, Sendable, CaseIterable {
+    /// A share without a copy is journalled; the old store's fence and its record are next.
+    case protecting
     /// Before the copy is created.
     case copying
     /// The copy is complete, and its proof is next.

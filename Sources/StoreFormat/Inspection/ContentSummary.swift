@@ -174,3 +174,11 @@ extension Finding.Code {
     /// The content of `Z_MODELCACHE` is not a decodable model.
     package static let modelCacheUnreadable = Self(rawValue: "modelCacheUnreadable")
 }
+
+extension StoreInspection {
+    /// True if the store that a connection reads has no objects and no other rows.
+    package static func isEmpty(_ connection: StoreConnection, monitor: WorkMonitor) throws -> Bool {
+        let content = try ContentSummary(of: connection, counts: true, monitor: monitor)
+        return content.entities.allSatisfy { $0.objects == 0 } && content.tables.allSatisfy { $0.rows == 0 }
+    }
+}

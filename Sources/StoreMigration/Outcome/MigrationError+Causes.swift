@@ -19,6 +19,13 @@ extension MigrationError {
                 path: error.path,
                 advice: "Stop the program that creates or removes a store there, then run the command again."
             )
+        case let error as OldStoreWritten:
+            self.init(
+                .busy,
+                "other programs keep writing to the old store",
+                path: error.path,
+                advice: "Run the command again when they write less."
+            )
         case let error as BackupError:
             self.init(
                 error.code.outcome,

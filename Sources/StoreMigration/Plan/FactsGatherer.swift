@@ -137,6 +137,7 @@ struct FactsGatherer {
                 transaction: shared.run.transaction,
                 newPlace: newPlace,
                 isOldUnchanged: isUnchanged,
+                oldDigest: shared.oldState.digest,
                 followsChain: followsChain,
                 leavesRows: shared.completion.leavesRows == true,
                 keepsNew: shared.completion.keepsNew == true,
@@ -282,10 +283,12 @@ struct FactsGatherer {
         guard let receipt = Receipt(beside: new.name, in: folder), receipt.names(fence.transaction) else {
             return PlanningFacts.EarlierRun(transaction: fence.transaction, newPlace: .notOurs, isOldUnchanged: true)
         }
+        let recorded = receipt.oldDigest ?? receipt.digest
         return PlanningFacts.EarlierRun(
             transaction: fence.transaction,
             newPlace: .ours,
-            isOldUnchanged: try digest(of: old) == (receipt.oldDigest ?? receipt.digest),
+            isOldUnchanged: try digest(of: old) == recorded,
+            oldDigest: recorded,
             hasJournal: false,
             keepsNew: receipt.keepsNew == true
         )

@@ -19,6 +19,8 @@ package struct PlanningFacts: Sendable {
         package let newPlace: NewPlace
         /// True when the old store is unchanged since it was shared.
         package let isOldUnchanged: Bool
+        /// The recorded content digest of the old store.
+        package let oldDigest: String?
         /// True when the run's new store is out of use, and the present one follows it in the chain.
         package let followsChain: Bool
         /// True when the caller decided before that rows stay only in the old store.
@@ -36,6 +38,7 @@ package struct PlanningFacts: Sendable {
             transaction: String,
             newPlace: NewPlace,
             isOldUnchanged: Bool,
+            oldDigest: String? = nil,
             followsChain: Bool = false,
             leavesRows: Bool = false,
             hasJournal: Bool = true,
@@ -46,6 +49,7 @@ package struct PlanningFacts: Sendable {
             self.transaction = transaction
             self.newPlace = newPlace
             self.isOldUnchanged = isOldUnchanged
+            self.oldDigest = oldDigest
             self.followsChain = followsChain
             self.leavesRows = leavesRows
             self.hasJournal = hasJournal

@@ -4,8 +4,23 @@ import SafeFiles
 import StoreFormat
 import StoreVerification
 
+/// The old store was written to between its inspection and the record of its content.
+struct OldStoreWritten: Error {
+    let path: String
+}
+
 /// Carries out a plan that copies nothing: the old store is fenced, and the run recorded.
 struct ProtectRun {
+    /// The content of the old store that the plan relies on.
+    enum Content {
+        /// The caller decided that the new store is kept, even if the old one has rows.
+        case any
+        case empty
+        case equalToNew
+        /// The content with the digest that an earlier run recorded.
+        case unchanged(String)
+    }
+
     private let context: RunContext
     private let inspection: StoreInspection
     private let keepsNew: Bool
@@ -22,8 +37,10 @@ struct ProtectRun {
         self.leavesRows = leavesRows
     }
 
-    /// Fences the old store; `requiresEqualContent` is true when the plan relies on equal content of both stores.
-    func run(_ journal: inout MigrationJournal, requiresEqualContent: Bool) throws -> RunResult {
+    /// Fences the old store, and records its content.
+    ///
+    /// Throws `OldStoreWritten` when that is not what the plan relies on: it would be recorded as settled unseen.
+    func run(_ journal: inout MigrationJournal, relyingOn content: Content) throws -> RunResult {
         guard let identity = try context.container.status(of: context.new.name)?.identity else {
             throw DestinationAppeared(path: context.new.path)
         }
@@ -41,6 +58,7 @@ struct ProtectRun {
                 )
             )
         )
+        RunMoment.protecting.pass()
         var findings: [Finding] = []
         do {
             if context.options.treatment == .fence {
@@ -62,31 +80,34 @@ struct ProtectRun {
                 externalData: context.oldFolder.externalData(of: context.old),
                 monitor: context.monitor
             )
-            let newToken = requiresEqualContent ? try context.container.token(of: context.new.name) : nil
-            if requiresEqualContent, try gatherer.digest(of: context.new) != digest.value {
-                throw MigrationError(
-                    .busy,
-                    "the stores were written to while they were compared",
-                    path: context.old.path,
-                    advice: "Run the command again."
-                )
-            }
+            let newToken = try context.container.token(of: context.new.name)
+            guard try has(content, connection, digest.value) else { throw OldStoreWritten(path: context.old.path) }
             try connection.close()
+            let isEqual = if case .equalToNew = content { true } else { false }
             return try finish(
                 &journal,
                 identity: identity,
                 newUUID: gatherer.reader.withView(of: context.new) { try StoreMetadata(reading: $0.connection)?.uuid },
                 digest: digest,
                 oldState: reading.state(
-                    requiresEqualContent
-                        ? SettledDigest(copied: digest.value) : SettledDigest(leftByDecision: digest.value)
+                    isEqual ? SettledDigest(copied: digest.value) : SettledDigest(leftByDecision: digest.value)
                 ),
-                newToken: newToken,
+                newToken: isEqual ? newToken : nil,
                 findings: findings
             )
         } catch {
             try takeBack(connection, &journal, cause: error)
             throw error
+        }
+    }
+
+    /// True if the old store has the content, of which the digest was taken before.
+    private func has(_ content: Content, _ connection: StoreConnection, _ digest: String) throws -> Bool {
+        switch content {
+        case .any: true
+        case .empty: try StoreInspection.isEmpty(connection, monitor: context.monitor)
+        case .equalToNew: try gatherer.digest(of: context.new) == digest
+        case .unchanged(let recorded): digest == recorded
         }
     }
 

@@ -12,6 +12,7 @@ extension ShareEngine {
         _ journal: inout MigrationJournal
     ) throws -> ShareOutcome? {
         if case .interrupted = journal.state { return nil }
+        var cause: any Error = DestinationAppeared(path: new.path)
         for _ in 1...Self.mostAttempts {
             if let shared = try unchangedSince(journal.state) {
                 guard pipeline.isEmpty else { return nil }
@@ -29,9 +30,13 @@ extension ShareEngine {
                 return try carryOut(describing(plan, described), facts, described, file, &journal)
             } catch is DestinationAppeared {
                 logger.notice("the destination was created during the copy; planning again")
+                cause = DestinationAppeared(path: new.path)
+            } catch let error as OldStoreWritten {
+                logger.notice("the old store was written to after it was inspected; planning again")
+                cause = error
             }
         }
-        throw MigrationError(DestinationAppeared(path: new.path))
+        throw MigrationError(cause)
     }
 
     private func carryOut(
@@ -95,7 +100,7 @@ extension ShareEngine {
                 keepsNew: keepsNew(facts),
                 leavesRows: plan.findings.contains { $0.code == .rowsOnlyInOldStore }
             )
-            .run(&journal, requiresEqualContent: facts.areContentsEqual == true)
+            .run(&journal, relyingOn: content(facts, inspection))
         }
         do {
             try staged?.commit()
@@ -123,6 +128,15 @@ extension ShareEngine {
             result = made
             return made
         }
+    }
+
+    /// The content of the old store that a plan without a copy relies on.
+    private func content(_ facts: PlanningFacts, _ inspection: StoreInspection) -> ProtectRun.Content {
+        if facts.areContentsEqual == true { return .equalToNew }
+        if let earlier = facts.earlierRun {
+            return earlier.isOldUnchanged ? earlier.oldDigest.map { .unchanged($0) } ?? .any : .any
+        }
+        return inspection.isEmpty ? .empty : .any
     }
 
     /// True when a run without a copy leaves the new store without the old one's content.

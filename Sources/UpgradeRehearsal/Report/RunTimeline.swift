@@ -65,7 +65,7 @@ public final class RunTimeline: Sendable {
     /// The name of the step that a trigger point begins.
     private static func step(after moment: RunMoment) -> String {
         switch moment {
-        case .copying, .proving, .publishing, .merging, .retiring: moment.rawValue
+        case .protecting, .copying, .proving, .publishing, .merging, .retiring: moment.rawValue
         case .placed: "in place"
         case .published, .merged: "finishing"
         }

@@ -33,4 +33,42 @@ struct ProtectTests {
         #expect(try places.share { $0.oldStore = .fence }.outcome == .merged)
         #expect(try places.isFenced(places.oldStore))
     }
+
+    @Test("Rows written after the inspection are not recorded as settled", arguments: Reason.allCases, [true, false])
+    func writtenAfterInspection(_ reason: Reason, isFenced: Bool) throws {
+        let places = try Places()
+        let rows = "; INSERT INTO t VALUES (1)"
+        try places.old.makeStore("CREATE TABLE t (x)" + (reason == .empty ? "" : rows))
+        if reason == .unchanged {
+            try places.share { $0.oldStore = .capture }
+        } else {
+            try places.container.makeStore("CREATE TABLE t (x)" + rows)
+        }
+        let once = Once()
+        let old = places.oldStore.path
+        // The trigger points of other tests pass by, too: the journal of this store identifies its own.
+        RunMoment.observe { moment in
+            guard moment == .protecting, case .begin? = (try? places.records())?.last, once.isFirst() else { return }
+            _ = try? StoreWriterProcess(old).execute("INSERT INTO t VALUES (2)")
+        }
+
+        // A captured store that is unchanged needs no run.
+        let isRun = reason != .unchanged || isFenced
+        let outcome = try places.share { $0.oldStore = isFenced ? .fence : .capture }
+
+        #expect(once.isFirst() != isRun)
+        #expect(outcome.outcome == (isRun ? reason.outcome : .alreadyShared))
+        let found = try places.count("SELECT count(*) FROM t WHERE x = 2", in: places.newStore)
+        #expect(found == (outcome.outcome == .merged ? 1 : 0))
+        #expect(try places.isFenced(places.oldStore) == (outcome.outcome == .merged))
+    }
+
+    /// Why a share copies nothing, and what it does after a write.
+    enum Reason: CaseIterable {
+        case empty
+        case equal
+        case unchanged
+
+        var outcome: MigrationOutcome { self == .unchanged ? .merged : .bothHoldObjects }
+    }
 }
