@@ -107,6 +107,11 @@ package struct StateFolder: Sendable {
         return try folder.openDirectory(storeName)
     }
 
+    /// The files of rows that lost in merges into a store of the pair.
+    func losingRows() throws -> [String] {
+        try unchecked()?.entries(where: MergeRecords.isParked).sorted().map { path + "/" + $0 } ?? []
+    }
+
     /// The ownership of folder and journal; nil without a folder.
     func ownership() throws -> JournalOwnership? { try unchecked().map { try JournalOwnership(of: $0) } }
 

@@ -7,6 +7,8 @@ extension Finding.Code {
     public static let emptyStoreKeptAside = Finding.Code(rawValue: "emptyStoreKeptAside")
     /// A copy of the destination's store was kept before its content was replaced.
     public static let storeKeptAside = Finding.Code(rawValue: "storeKeptAside")
+    /// Rows that lost against other versions in a merge are kept in a file, one a line.
+    public static let losingRowsKept = Finding.Code(rawValue: "losingRowsKept")
     /// A file of zero bytes has the name of a store.
     public static let emptyFile = Finding.Code(rawValue: "emptyFile")
     /// The destination had sidecars without a main file, which were displaced.

@@ -120,9 +120,14 @@ struct RunRecovery {
         return decision
     }
 
-    /// The store that the recovered run replaced, if its content was kept.
+    /// What the recovered run kept: the store that it replaced, and the rows that lost in its merge.
     var findings: [Finding] {
-        AsideFolder.store(displacedFrom: run.run.new, by: run.run.transaction).map { [.storeKept(at: $0)] } ?? []
+        let displaced = AsideFolder.store(displacedFrom: run.run.new, by: run.run.transaction)
+        let losing = run.merging.flatMap { merging in
+            let name = MergeRecords.name(of: .parked, merging.epoch)
+            return (try? stateFolder.losingRows())?.first { $0.hasSuffix("/" + name) }
+        }
+        return [displaced.map(Finding.storeKept(at:)), losing.map(Finding.losingRows(at:))].compactMap(\.self)
     }
 
     // MARK: Back

@@ -92,6 +92,11 @@ extension Finding {
     static func storeKept(at location: StoreLocation) -> Finding {
         Finding(.storeKeptAside, .info, level: .files, "a copy of a replaced store is kept", path: location.path)
     }
+
+    /// The path of the rows that lost in a merge.
+    static func losingRows(at path: String) -> Finding {
+        Finding(.losingRowsKept, .info, level: .files, "rows that lost in a merge are kept", path: path)
+    }
 }
 
 extension StoreCondition {

@@ -47,6 +47,7 @@ struct StatusGatherer {
         }
         if case .voided = state { findings.append(.commonStateUnknown(at: old)) }
         findings += [old, new].flatMap(AsideFolder.stores(displacedFrom:)).map(Finding.storeKept(at:))
+        findings += try StateFolder(of: old, stateFolder: options.stateFolder).losingRows().map(Finding.losingRows(at:))
         if lateWrites == .found { findings.append(.writtenLate(at: old)) }
         let advice =
             try !holders.isEmpty

@@ -14,6 +14,9 @@ extension ShareOutcome {
             let replaced = outcome == .unshared ? "the replaced old store" : "the store that was at the new path"
             rows.append(["former", Escaped.text(displaced), "\(replaced), kept whole"])
         }
+        if let losing = findings.first(where: { $0.code == .losingRowsKept })?.path {
+            rows.append(["losing rows", Escaped.text(losing), "of the merge that was finished, one a line"])
+        }
         if !rows.isEmpty { lines.append(TextTable.text(rows.map { $0.last == "" ? Array($0.dropLast()) : $0 })) }
         if let open = findings.first(where: { $0.code == .oldStoreOpen }) {
             lines.append("  " + Escaped.text(open.message))

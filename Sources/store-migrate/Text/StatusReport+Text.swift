@@ -10,6 +10,9 @@ extension StatusReport {
         for finding in findings where finding.code == .storeKeptAside {
             rows.append(["former", Escaped.text(finding.path ?? ""), "a replaced store, kept whole"])
         }
+        for finding in findings where finding.code == .losingRowsKept {
+            rows.append(["losing rows", Escaped.text(finding.path ?? ""), "of a merge, one a line"])
+        }
         if let archive { rows.append(["archive", Escaped.text(archive)]) }
         if let recovery { rows.append(["", Escaped.text(recovery)]) }
         if lateWrites != .notApplicable { rows.append(["late writes", lateWrites.rawValue]) }
