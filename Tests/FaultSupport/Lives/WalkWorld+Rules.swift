@@ -161,7 +161,7 @@ extension WalkWorld {
         var seen: [Int: String] = [:]
         var found: [(String, String)] = []
         for (token, rows) in content.rows.sorted(by: { $0.key < $1.key }) {
-            if rows.count > 1, !copiedLogs.contains(token) {
+            if rows.count > 1, !copiedRows.contains(token) {
                 found.append(("L3", "\(token) is \(rows.count) times in the store at \(name(place))"))
             }
             guard let row = model.versions[token]?.row else { continue }

@@ -87,9 +87,11 @@ package final class WalkWorld {
     var parkedFiles: Set<String> = []
     /// The versions that each store got from its last merges.
     var brought: [Int: Set<String>] = [:]
-    /// Rows of a log in stores that were copied by hand: only a generated key identifies them, so that a merge with the copy
-    /// may give them another, and they may come back as rows of their own.
-    var copiedLogs: Set<String> = []
+    /// Rows in stores that were copied by hand, which only a generated key identifies.
+    ///
+    /// A merge with the copy may give them another key, and they may come back as rows of their own. Rows that another store
+    /// had already are in a base.
+    var copiedRows: Set<String> = []
     /// The versions that both stores of a pair had after the last successful share.
     var pairs: [[Int]: Set<String>] = [:]
     /// The old stores of shares with `--old capture`, also of unfinished ones.
@@ -151,10 +153,19 @@ package final class WalkWorld {
                 shell.append("cp \(relative(places[from] + suffix)) \(relative(places[to] + suffix))")
             }
             records.append(.copied(from: from, to: to))
-            copiedLogs.formUnion(contents[from]?.tokens.filter { $0.hasPrefix("l") } ?? [])
+            copiedRows.formUnion(rowsToCopy(from))
             try readPlaces()
             return []
         case .tool(let call): return try tool(call, number)
+        }
+    }
+
+    private func rowsToCopy(_ place: Int) -> Set<String> {
+        guard let content = contents[place] else { return [] }
+        let elsewhere = Set(contents.indices.filter { $0 != place }.flatMap { contents[$0]?.tokens ?? [] })
+        return content.tokens.filter { token in
+            let isKeyed = content.rows[token]?.contains(where: \.hasIntegerKey) == true
+            return token.hasPrefix("l") || isKeyed && !elsewhere.contains(token)
         }
     }
 
