@@ -248,12 +248,9 @@ struct FactsGatherer {
         return try StoreHeader(reading: view.connection).schemaCookie > recorded
     }
 
-    /// The schema cookie of a store in plain SQLite; nil for one that has a UUID.
-    func schemaCookie(of location: StoreLocation) throws -> UInt32? {
-        try reader.withView(of: location) { view in
-            guard try StoreMetadata(reading: view.connection) == nil else { return nil }
-            return try StoreHeader(reading: view.connection).schemaCookie
-        }
+    /// The schema cookie of the store at `location`.
+    func schemaCookie(of location: StoreLocation) throws -> UInt32 {
+        try reader.withView(of: location) { try StoreHeader(reading: $0.connection).schemaCookie }
     }
 
     /// True if the store at `location` has the UUID; plain SQLite has nil.

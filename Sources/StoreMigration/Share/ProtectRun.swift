@@ -140,7 +140,7 @@ struct ProtectRun {
                 JournalRecord.Completion(
                     new: identity,
                     newUUID: newUUID,
-                    newSchemaCookie: gatherer.schemaCookie(of: context.new),
+                    newSchemaCookie: newUUID == nil ? gatherer.schemaCookie(of: context.new) : nil,
                     objects: inspection.objectCount,
                     oldState: oldState,
                     isFenced: context.options.treatment == .fence || inspection.fence != nil,

@@ -79,7 +79,7 @@ struct RunCloser {
                 JournalRecord.Completion(
                     new: placed.identity,
                     newUUID: inspection.uuid,
-                    newSchemaCookie: gatherer.schemaCookie(of: context.new),
+                    newSchemaCookie: inspection.uuid == nil ? gatherer.schemaCookie(of: context.new) : nil,
                     objects: objects,
                     oldState: reading.state(SettledDigest(copied: digest)),
                     isFenced: context.options.treatment == .fence

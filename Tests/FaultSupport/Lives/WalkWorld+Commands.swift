@@ -141,17 +141,19 @@ extension WalkWorld {
         bases.append((path, content))
     }
 
-    /// The latest copy that is a base of both stores: apps removed every row of it that one store lacks, and it contains
-    /// every row that both have.
+    /// The latest copy that is a base of both stores: each once had everything in it, apps removed or changed what one of them
+    /// lacks, and it contains every row that both have.
     private func base(for call: WalkStep.ToolCall) -> String? {
-        let stores = call.places.compactMap { contents[$0] }
+        let stores = call.places.compactMap { place in contents[place].map { (held: held[place], tokens: $0.tokens) } }
         guard stores.count == 2 else { return nil }
         let rows = stores.map { store in Set(store.tokens.compactMap { model.versions[$0]?.row }) }
-        let living = Set(model.versions.filter { model.isAlive($0.key) }.map(\.value.row))
         return bases.last { base in
             let baseRows = Set(base.content.tokens.compactMap { model.versions[$0]?.row })
-            let isWhole = rows.allSatisfy { baseRows.subtracting($0).isDisjoint(with: living) }
-            return isWhole && rows[0].intersection(rows[1]).isSubset(of: baseRows)
+            let isCommon = stores.allSatisfy { store in
+                base.content.tokens.isSubset(of: store.held)
+                    && base.content.tokens.subtracting(store.tokens).allSatisfy { !model.isAlive($0) }
+            }
+            return isCommon && rows[0].intersection(rows[1]).isSubset(of: baseRows)
         }?
         .path
     }

@@ -114,6 +114,8 @@ package final class WalkWorld {
     private var readings: [String: (stamp: String, content: StoreContent?)] = [:]
     private var finds: [String: (stamp: String, tokens: Set<String>)] = [:]
     var contents: [StoreContent?] = [nil, nil, nil]
+    /// Every version that the store at a place ever had.
+    var held: [Set<String>] = [[], [], []]
 
     /// The program under test, where it is not the tool.
     let program: String?
@@ -257,8 +259,15 @@ package final class WalkWorld {
 
     /// Reads the stores whose files changed.
     func readPlaces() throws {
+        let former = contents
         contents = try places.map { try content(of: $0) }
-        for (place, content) in contents.enumerated() { if let content { model.see(content, at: place) } }
+        for (place, content) in contents.enumerated() {
+            if let content { model.see(content, at: place) }
+            let tokens = content?.tokens ?? []
+            // A store without any version of the former one is another store.
+            if former[place]?.tokens.isDisjoint(with: tokens) != false { held[place] = [] }
+            held[place].formUnion(tokens)
+        }
     }
 
     func content(of path: String) throws -> StoreContent? {
