@@ -82,11 +82,7 @@ package struct RetireJudge: Judge {
 
     /// True while the old store refuses every writer by an unknown write version.
     private func isSealed(_ old: Directory) throws -> Bool {
-        var byte: UInt8 = 0
-        _ = try withUnsafeMutableBytes(of: &byte) {
-            try old.openFile(template.name, for: .reading).read(into: $0, at: 18)
-        }
-        return byte == 3
+        try old.bytes(of: template.name).dropFirst(18).first == 3
     }
 
     private func isJournalled(_ record: String, _ old: Directory) throws -> Bool {

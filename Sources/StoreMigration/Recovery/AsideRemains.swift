@@ -20,7 +20,8 @@ struct AsideRemains {
     /// Moves displaced files of `location` back, and removes the folder when it is empty then.
     ///
     /// A numbered file shared its name with another and stays here. So does a log or journal when another process has
-    /// created a store at `location`: that store would replay it.
+    /// created a store at `location`: that store would replay it. A file that an interrupted move left under both names
+    /// loses the one here in any case.
     func putBack(to location: StoreLocation) throws {
         let sidecars = location.sidecarNames
         let own = [location.name, location.supportFolderName] + sidecars
@@ -28,14 +29,12 @@ struct AsideRemains {
         // The main file moves last: once it is in place, so are all others.
         let names = try folder.entries()
         for name in names.filter({ $0 != location.name }) + names.filter({ $0 == location.name }) {
-            guard let target = own.contains(name) ? container : externalData,
-                try !sidecars.contains(name) || !isClaimed(location)
-            else { continue }
-            if try target.status(of: name) == nil || folder.isSameFile(name, as: name, in: target) {
-                try folder.moveDurably(name, to: name, in: target)
-            }
+            guard let target = own.contains(name) ? container : externalData else { continue }
+            let isMoved = try folder.isSameFile(name, as: name, in: target)
+            let isFree = try target.status(of: name) == nil && (!sidecars.contains(name) || !isClaimed(location))
+            if isMoved || isFree { try folder.moveDurably(name, to: name, in: target) }
         }
-        guard try folder.entries().isEmpty else { return }
+        guard try folder.entries().isEmpty else { return try folder.synchronize() }
         try container.removeDirectory(self.name)
         try container.synchronize()
     }

@@ -90,7 +90,7 @@ final class AsideFolder {
             }
             taken.removeLast()
         }
-        guard try folder.entries().isEmpty else { return }
+        guard try folder.entries().isEmpty else { return try folder.synchronize() }
         try container.removeDirectory(name)
         try container.synchronize()
     }

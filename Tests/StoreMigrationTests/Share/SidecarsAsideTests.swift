@@ -1,3 +1,4 @@
+import Glibc
 import SafeFiles
 import StoreFormat
 import TestSupport
@@ -80,6 +81,22 @@ struct SidecarsAsideTests {
             }
             #expect(try places.container.everything().mapValues(\.bytes) == before)
         }
+    }
+
+    @Test("A rollback that a power cut interrupted leaves a log one name, after its store is back")
+    func logWithTwoNames() throws {
+        try makeTheirs()
+        let before = try places.container.everything().mapValues(\.bytes)
+        let aside = AsideFolder(for: "t", in: container)
+        for name in [places.name, log] { try aside.take(name, from: container) { _ in } }
+        let folder = try #require(aside.opened())
+        for name in [log, places.name] { try folder.moveDurably(name, to: name, in: container) }
+        #expect(link(container.path + "/" + log, folder.path + "/" + log) == 0)
+
+        let remains = try AsideRemains(of: "t", identity: folder.status().identity, in: container)
+        try #require(remains).putBack(to: places.newStore)
+        #expect(try container.status(of: log)?.linkCount == 1)
+        #expect(try places.container.everything().mapValues(\.bytes) == before)
     }
 
     @Test(
