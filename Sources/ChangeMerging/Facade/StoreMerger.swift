@@ -46,13 +46,14 @@ package struct StoreMerger {
     /// The shared store is opened for reading only.
     package func plan() throws -> any PlannedMerge {
         let connections = [base, old, shared].compactMap { $0?.connection }
-        return try StoreConnection.stopping(connections, by: monitor) { try makePlan() }
+        return try StoreConnection.stopping(connections, by: monitor) {
+            // The view of a store whose writers never pause has a transaction already.
+            try shared.connection.inReadTransaction { try makePlan() }
+        }
     }
 
     private func makePlan() throws -> any PlannedMerge {
         let connection = shared.connection
-        try connection.beginReading()
-        defer { connection.rollback() }
         // A read-only connection has no commit count; its plan cannot be executed.
         let commitCount = try connection.commitCount()
         let places = [base, old, shared].compactMap { $0 }

@@ -1,8 +1,9 @@
 package import SafeFiles
 
 extension StoreConnection {
-    /// Runs `body` in a read transaction, so that all reads see one state.
+    /// Runs `body` in a read transaction, so that all reads see one state; an open transaction is used, and stays open.
     package func inReadTransaction<R>(_ body: () throws -> R) throws -> R {
+        guard !isInTransaction else { return try body() }
         try beginReading()
         defer { rollback() }
         return try body()

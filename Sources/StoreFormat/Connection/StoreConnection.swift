@@ -205,9 +205,12 @@ package final class StoreConnection {
         try execute("COMMIT", until: deadline)
     }
 
+    /// True while a transaction is open.
+    package var isInTransaction: Bool { !database.isClosed && sqlite3_get_autocommit(database.handle) == 0 }
+
     /// Rolls the transaction back, if one is open.
     package func rollback() {
-        guard !database.isClosed, sqlite3_get_autocommit(database.handle) == 0 else { return }
+        guard isInTransaction else { return }
         sqlite3_exec(database.handle, "ROLLBACK", nil, nil, nil)
     }
 

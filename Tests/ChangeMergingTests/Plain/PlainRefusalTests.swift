@@ -90,6 +90,18 @@ struct PlainRefusalTests {
         #expect(try connection.value("SELECT 1") == .integer(1))
     }
 
+    @Test("A plan over a shared store that is read live uses its open transaction, and leaves it open")
+    func openTransaction() throws {
+        let triple = try PlainTriple("CREATE TABLE t (k INTEGER PRIMARY KEY, v)")
+        try triple.execute("INSERT INTO t VALUES (1, 'late')", in: "old")
+        let shared = try triple.connection("shared")
+        try shared.beginReading()
+        let plan = try triple.plan()
+        #expect(!plan.summary.changesNothing && shared.isInTransaction)
+        shared.rollback()
+        #expect(!shared.isInTransaction)
+    }
+
     @Test("A table without a free row number fails the merge by name")
     func noNumberLeft() throws {
         let triple = try PlainTriple("CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT)")
