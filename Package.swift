@@ -155,6 +155,7 @@ let package = Package(
             "StoreFixtures",
             ["StoreWriting", "StoreFormat", "NearNames", "SafeFiles", "CSQLite", "CYAML", .systemPackage]
         ),
+        .module("ModelMigration", ["StoreWriting", "StoreFormat", "SafeFiles", .systemPackage]),
         // live
         .module(
             "ManagedObjects",
@@ -309,6 +310,13 @@ let package = Package(
             [
                 "store-migrate", "relay-peer", "store-writer", "TestSupport", "StoreBackup", "StoreVerification",
                 "StoreFixtures", "StoreFormat", "SafeFiles", "CTestSupport", .systemPackage,
+            ]
+        ),
+        .tests(
+            "ModelMigrationTests",
+            [
+                "TestSupport", "ModelMigration", "StoreVerification", "StoreWriting", "StoreFixtures", "StoreFormat",
+                "SafeFiles", .systemPackage,
             ]
         ),
         .tests("StoreFixturesTests", ["TestSupport", "StoreFixtures", "StoreFormat", "SafeFiles", .systemPackage]),

@@ -18,7 +18,13 @@ struct ModelCacheWriterTests {
                             isDerived: true,
                             derivationExpression: "now()"
                         ),
-                        AttributeDescription(name: "colour", type: .string, defaultValue: .string("red")),
+                        AttributeDescription(
+                            name: "colour",
+                            type: .string,
+                            defaultValue: .string("red"),
+                            renamingIdentifier: "color",
+                            versionHashModifier: "3"
+                        ),
                         AttributeDescription(
                             name: "count",
                             type: .integer64,
@@ -64,7 +70,13 @@ struct ModelCacheWriterTests {
                             isOptional: false,
                             deleteRule: .cascade
                         ),
-                        RelationshipDescription(name: "next", destination: "Habit", deleteRule: .deny),
+                        RelationshipDescription(
+                            name: "next",
+                            destination: "Habit",
+                            deleteRule: .deny,
+                            renamingIdentifier: "following",
+                            versionHashModifier: "2"
+                        ),
                     ],
                     uniquenessConstraints: [["id"], ["colour", "createdAt"]],
                     fetchIndexes: [
@@ -75,7 +87,9 @@ struct ModelCacheWriterTests {
                             isPartial: true
                         ),
                     ],
-                    legacyTombstoneAttributes: ["id", "colour"]
+                    legacyTombstoneAttributes: ["id", "colour"],
+                    renamingIdentifier: "Custom",
+                    versionHashModifier: "1"
                 ),
                 EntityDescription(
                     name: "DailyHabit",
@@ -117,6 +131,11 @@ struct ModelCacheWriterTests {
             EntityDescription(name: "HabitDay", attributes: [AttributeDescription(name: "note", type: .string)])
         ])
         #expect(SyntheticVersionHash.hashes(of: changed)["HabitDay"] != hashes["HabitDay"])
+        let modified = ManagedObjectModel(entities: [EntityDescription(name: "HabitDay", versionHashModifier: "1")])
+        let renamed = ManagedObjectModel(entities: [EntityDescription(name: "HabitDay", renamingIdentifier: "Day")])
+        let plain = SyntheticVersionHash.hashes(of: ManagedObjectModel(entities: [EntityDescription(name: "HabitDay")]))
+        #expect(SyntheticVersionHash.hashes(of: modified) != plain)
+        #expect(SyntheticVersionHash.hashes(of: renamed) == plain)
     }
 
     @Test("A model with too many ancestors of an entity is rejected")

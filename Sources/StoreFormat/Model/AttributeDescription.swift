@@ -34,6 +34,10 @@ public struct AttributeDescription: Hashable, Sendable {
     public let valueTransformerName: String?
     /// The default value, if it is a number, a text, a date or data.
     public let defaultValue: PropertyListValue?
+    /// The name that identifies this attribute across versions of the model; nil if it was never renamed.
+    public let renamingIdentifier: String?
+    /// A text that only distinguishes the version hash from that of an equal attribute in another version.
+    public let versionHashModifier: String?
 
     public init(
         name: String,
@@ -45,7 +49,9 @@ public struct AttributeDescription: Hashable, Sendable {
         preservesValueInHistoryOnDeletion: Bool = false,
         valueTransformerName: String? = nil,
         defaultValue: PropertyListValue? = nil,
-        derivationExpression: String? = nil
+        derivationExpression: String? = nil,
+        renamingIdentifier: String? = nil,
+        versionHashModifier: String? = nil
     ) {
         self.name = name
         self.type = type
@@ -57,5 +63,10 @@ public struct AttributeDescription: Hashable, Sendable {
         self.valueTransformerName = valueTransformerName
         self.defaultValue = defaultValue
         self.derivationExpression = derivationExpression
+        self.renamingIdentifier = renamingIdentifier
+        self.versionHashModifier = versionHashModifier
     }
+
+    /// The name that identifies the attribute in every version of the model.
+    package var canonicalName: String { renamingIdentifier ?? name }
 }

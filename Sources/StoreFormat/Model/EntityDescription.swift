@@ -14,6 +14,10 @@ public struct EntityDescription: Hashable, Sendable {
     public let fetchIndexes: [FetchIndexDescription]
     /// The names that the entity's user info lists for tombstones, in their order (the legacy form).
     public let legacyTombstoneAttributes: [String]
+    /// The name that identifies this entity across versions of the model; nil if it was never renamed.
+    public let renamingIdentifier: String?
+    /// A text that only distinguishes the version hash from that of an equal entity in another version.
+    public let versionHashModifier: String?
 
     public init(
         name: String,
@@ -23,7 +27,9 @@ public struct EntityDescription: Hashable, Sendable {
         relationships: [RelationshipDescription] = [],
         uniquenessConstraints: [[String]] = [],
         fetchIndexes: [FetchIndexDescription] = [],
-        legacyTombstoneAttributes: [String] = []
+        legacyTombstoneAttributes: [String] = [],
+        renamingIdentifier: String? = nil,
+        versionHashModifier: String? = nil
     ) {
         self.name = name
         self.superentity = superentity
@@ -33,5 +39,10 @@ public struct EntityDescription: Hashable, Sendable {
         self.uniquenessConstraints = uniquenessConstraints
         self.fetchIndexes = fetchIndexes
         self.legacyTombstoneAttributes = legacyTombstoneAttributes
+        self.renamingIdentifier = renamingIdentifier
+        self.versionHashModifier = versionHashModifier
     }
+
+    /// The name that identifies the entity in every version of the model.
+    package var canonicalName: String { renamingIdentifier ?? name }
 }

@@ -72,7 +72,9 @@ struct ModelDecoder {
             relationships: relationships,
             uniquenessConstraints: uniquenessConstraints(object),
             fetchIndexes: fetchIndexes(object),
-            legacyTombstoneAttributes: legacyTombstoneAttributes(object)
+            legacyTombstoneAttributes: legacyTombstoneAttributes(object),
+            renamingIdentifier: renamingIdentifier(object, of: name),
+            versionHashModifier: reader.string(object.fields["NSVersionHashModifier"])
         )
     }
 
@@ -97,7 +99,9 @@ struct ModelDecoder {
             preservesValueInHistoryOnDeletion: flags & 16 != 0,
             valueTransformerName: reader.string(object.fields["NSValueTransformerName"]),
             defaultValue: defaultValue(object.fields["NSDefaultValue"]),
-            derivationExpression: reader.object(object.fields["NSDerivationExpression"]).flatMap { expression($0) }
+            derivationExpression: reader.object(object.fields["NSDerivationExpression"]).flatMap { expression($0) },
+            renamingIdentifier: renamingIdentifier(object, of: name),
+            versionHashModifier: reader.string(object.fields["NSVersionHashModifier"])
         )
     }
 
@@ -132,7 +136,9 @@ struct ModelDecoder {
             isOrdered: reader.flag(fields["NSIsOrdered"]),
             isOptional: reader.flag(fields["NSIsOptional"]),
             isTransient: reader.flag(fields["NSIsTransient"]),
-            deleteRule: integer(object, "NSDeleteRule").flatMap(RelationshipDescription.DeleteRule.init) ?? .noAction
+            deleteRule: integer(object, "NSDeleteRule").flatMap(RelationshipDescription.DeleteRule.init) ?? .noAction,
+            renamingIdentifier: renamingIdentifier(object, of: name),
+            versionHashModifier: reader.string(object.fields["NSVersionHashModifier"])
         )
     }
 
@@ -185,6 +191,11 @@ struct ModelDecoder {
 
     private func integer(_ object: KeyedArchiveReader.Object, _ key: String) -> Int? {
         reader.integer(object.fields[key]).flatMap { Int(exactly: $0) }
+    }
+
+    /// An archive names every element that was never renamed as its own identifier.
+    private func renamingIdentifier(_ object: KeyedArchiveReader.Object, of name: String) -> String? {
+        reader.string(object.fields["NSRenamingIdentifier"]).flatMap { $0.isEmpty || $0 == name ? nil : $0 }
     }
 
     /// The name of the object that a field refers to.

@@ -20,6 +20,10 @@ public struct RelationshipDescription: Hashable, Sendable {
     public let isOptional: Bool
     public let isTransient: Bool
     public let deleteRule: DeleteRule
+    /// The name that identifies this relationship across versions of the model; nil if it was never renamed.
+    public let renamingIdentifier: String?
+    /// A text that only distinguishes the version hash from that of an equal relationship in another version.
+    public let versionHashModifier: String?
 
     public init(
         name: String,
@@ -30,7 +34,9 @@ public struct RelationshipDescription: Hashable, Sendable {
         isOrdered: Bool = false,
         isOptional: Bool = true,
         isTransient: Bool = false,
-        deleteRule: DeleteRule = .nullify
+        deleteRule: DeleteRule = .nullify,
+        renamingIdentifier: String? = nil,
+        versionHashModifier: String? = nil
     ) {
         self.name = name
         self.destination = destination
@@ -41,7 +47,12 @@ public struct RelationshipDescription: Hashable, Sendable {
         self.isOptional = isOptional
         self.isTransient = isTransient
         self.deleteRule = deleteRule
+        self.renamingIdentifier = renamingIdentifier
+        self.versionHashModifier = versionHashModifier
     }
+
+    /// The name that identifies the relationship in every version of the model.
+    package var canonicalName: String { renamingIdentifier ?? name }
 
     public var isToMany: Bool { maxCount != 1 }
 }

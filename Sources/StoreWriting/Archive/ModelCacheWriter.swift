@@ -81,9 +81,9 @@ package struct ModelCacheWriter {
         }
         var fields: [String: PropertyListValue] = [
             "NSEntityName": name,
-            "NSRenamingIdentifier": name,
+            "NSRenamingIdentifier": entity.renamingIdentifier.map { archive.string($0) } ?? name,
             "NSClassNameForEntity": KeyedArchiveWriter.null,
-            "NSVersionHashModifier": KeyedArchiveWriter.null,
+            "NSVersionHashModifier": entity.versionHashModifier.map { archive.string($0) } ?? KeyedArchiveWriter.null,
             "NSManagedObjectModel": root,
             "NSSuperentity": entity.superentity.flatMap { entityReferences[$0] } ?? KeyedArchiveWriter.null,
             "NSSubentities": archive.dictionary(subentityEntries),
@@ -138,7 +138,7 @@ package struct ModelCacheWriter {
         let transformer = attribute.valueTransformerName.map { archive.string($0) }
         var fields: [String: PropertyListValue] = [
             "NSPropertyName": name,
-            "NSRenamingIdentifier": name,
+            "NSRenamingIdentifier": attribute.renamingIdentifier.map { archive.string($0) } ?? name,
             "NSEntity": owner,
             "NSAttributeType": .integer(Int64(attribute.type.rawValue)),
             "NSAttributeValueClassName": attribute.type.valueClassName.map { archive.string($0) }
@@ -149,6 +149,7 @@ package struct ModelCacheWriter {
         ]
         if attribute.isOptional { fields["NSIsOptional"] = .boolean(true) }
         if attribute.isTransient { fields["NSIsTransient"] = .boolean(true) }
+        if let modifier = attribute.versionHashModifier { fields["NSVersionHashModifier"] = archive.string(modifier) }
         guard attribute.isDerived else {
             return archive.object(["NSAttributeDescription", "NSPropertyDescription", "NSObject"], fields)
         }
@@ -181,7 +182,7 @@ package struct ModelCacheWriter {
         let inverseName = relationship.inverse.map { archive.string($0) }
         var fields: [String: PropertyListValue] = [
             "NSPropertyName": name,
-            "NSRenamingIdentifier": name,
+            "NSRenamingIdentifier": relationship.renamingIdentifier.map { archive.string($0) } ?? name,
             "NSEntity": owner,
             "NSDestinationEntity": entityReferences[relationship.destination] ?? KeyedArchiveWriter.null,
             "_NSDestinationEntityName": archive.string(relationship.destination),
@@ -194,6 +195,9 @@ package struct ModelCacheWriter {
         if relationship.isOptional { fields["NSIsOptional"] = .boolean(true) }
         if relationship.isOrdered { fields["NSIsOrdered"] = .boolean(true) }
         if relationship.isTransient { fields["NSIsTransient"] = .boolean(true) }
+        if let modifier = relationship.versionHashModifier {
+            fields["NSVersionHashModifier"] = archive.string(modifier)
+        }
         archive.define(reference, as: ["NSRelationshipDescription", "NSPropertyDescription", "NSObject"], fields)
     }
 

@@ -14,6 +14,7 @@ package enum SyntheticVersionHash {
 
     private static func text(of entity: EntityDescription, in model: ManagedObjectModel) -> String {
         var lines = ["entity \(entity.name) \(entity.superentity ?? "") \(entity.isAbstract)"]
+        if let modifier = entity.versionHashModifier { lines.append("modifier \(modifier)") }
         for ancestor in model.lineage(of: entity.name) {
             lines += ancestor.attributes.map(text).sorted()
             lines += ancestor.relationships.map(text).sorted()
@@ -27,11 +28,13 @@ package enum SyntheticVersionHash {
             + "\(attribute.isDerived) \(attribute.allowsExternalBinaryDataStorage) "
             + "\(attribute.preservesValueInHistoryOnDeletion) \(attribute.valueTransformerName ?? "")"
             + (attribute.derivationExpression.map { " " + $0 } ?? "")
+            + (attribute.versionHashModifier.map { " modifier " + $0 } ?? "")
     }
 
     private static func text(of relationship: RelationshipDescription) -> String {
         "relationship \(relationship.name) \(relationship.destination) \(relationship.inverse ?? "") "
             + "\(relationship.minCount) \(relationship.maxCount) \(relationship.isOrdered) \(relationship.isOptional) "
             + "\(relationship.isTransient) \(relationship.deleteRule.rawValue)"
+            + (relationship.versionHashModifier.map { " modifier " + $0 } ?? "")
     }
 }

@@ -16,15 +16,15 @@ struct ModelFileTests {
                     <entry key="NSPersistentHistoryTombstoneAttributes" value="tag, born"/>
                 </userInfo>
             </entity>
-            <entity name="Cat" parentEntity="Animal" syncable="YES">
+            <entity name="Cat" parentEntity="Animal" elementID="Feline" versionHashModifier="a" syncable="YES">
                 <attribute name="toys" optional="YES" attributeType="Integer 32" defaultValueString="3"/>
                 <attribute name="name" attributeType="String" defaultValueString="Tom &amp; &#x4A;erry"/>
                 <attribute name="isIn" attributeType="Boolean" defaultValueString="YES"/>
-                <attribute name="mass" optional="YES" attributeType="Double" defaultValueString="4.5"/>
+                <attribute name="mass" optional="YES" attributeType="Double" defaultValueString="4.5" elementID="weight" versionHashModifier="b"/>
                 <attribute name="nick" optional="YES" attributeType="String" derived="YES" derivationExpression="name"/>
                 <attribute name="photo" optional="YES" attributeType="Binary" allowsExternalBinaryDataStorage="YES"/>
                 <attribute name="shown" optional="YES" transient="YES" attributeType="Transformable" valueTransformerName="T"/>
-                <relationship name="home" maxCount="1" deletionRule="Deny" destinationEntity="Home" inverseName="cats"/>
+                <relationship name="home" maxCount="1" deletionRule="Deny" destinationEntity="Home" inverseName="cats" elementID="house" versionHashModifier="c"/>
                 <fetchedProperty name="others"/>
                 <fetchIndex name="byName">
                     <fetchIndexElement property="name" type="Binary" order="descending"/>
@@ -63,7 +63,13 @@ struct ModelFileTests {
                 superentity: "Animal",
                 attributes: [
                     AttributeDescription(name: "isIn", type: .boolean, isOptional: false, defaultValue: .boolean(true)),
-                    AttributeDescription(name: "mass", type: .double, defaultValue: .real(4.5)),
+                    AttributeDescription(
+                        name: "mass",
+                        type: .double,
+                        defaultValue: .real(4.5),
+                        renamingIdentifier: "weight",
+                        versionHashModifier: "b"
+                    ),
                     AttributeDescription(
                         name: "name",
                         type: .string,
@@ -86,7 +92,9 @@ struct ModelFileTests {
                         destination: "Home",
                         inverse: "cats",
                         isOptional: false,
-                        deleteRule: .deny
+                        deleteRule: .deny,
+                        renamingIdentifier: "house",
+                        versionHashModifier: "c"
                     )
                 ],
                 uniquenessConstraints: [["name", "home"]],
@@ -98,7 +106,9 @@ struct ModelFileTests {
                             FetchIndexDescription.Element(property: "mass", kind: .rTree),
                         ]
                     )
-                ]
+                ],
+                renamingIdentifier: "Feline",
+                versionHashModifier: "a"
             ),
             EntityDescription(
                 name: "Home",

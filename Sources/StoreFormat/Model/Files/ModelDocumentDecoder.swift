@@ -40,7 +40,9 @@ struct ModelDocumentDecoder {
                 .flatMap { $0.children("uniquenessConstraint") }
                 .map { try $0.children("constraint").map { try Self.required("value", $0) } },
             fetchIndexes: try element.children("fetchIndex").map(fetchIndex),
-            legacyTombstoneAttributes: Self.tombstoneAttributes(element)
+            legacyTombstoneAttributes: Self.tombstoneAttributes(element),
+            renamingIdentifier: Self.renamingIdentifier(element),
+            versionHashModifier: element.text("versionHashModifier")
         )
     }
 
@@ -69,7 +71,9 @@ struct ModelDocumentDecoder {
             preservesValueInHistoryOnDeletion: element.flag("preserveAfterDeletion"),
             valueTransformerName: element.text("valueTransformerName"),
             defaultValue: try defaultValue(element, type),
-            derivationExpression: element.flag("derived") ? element.text("derivationExpression") : nil
+            derivationExpression: element.flag("derived") ? element.text("derivationExpression") : nil,
+            renamingIdentifier: Self.renamingIdentifier(element),
+            versionHashModifier: element.text("versionHashModifier")
         )
     }
 
@@ -118,7 +122,9 @@ struct ModelDocumentDecoder {
             isOrdered: element.flag("ordered"),
             isOptional: element.flag("optional"),
             isTransient: element.flag("transient"),
-            deleteRule: deleteRule
+            deleteRule: deleteRule,
+            renamingIdentifier: Self.renamingIdentifier(element),
+            versionHashModifier: element.text("versionHashModifier")
         )
     }
 
@@ -168,6 +174,11 @@ struct ModelDocumentDecoder {
         let bytes = stride(from: 0, to: 32, by: 2)
             .compactMap { UInt8(String(decoding: digits[$0...$0 + 1], as: UTF8.self), radix: 16) }
         return bytes.count == 16 ? bytes : nil
+    }
+
+    /// A document writes the renaming identifier as `elementID`.
+    private static func renamingIdentifier(_ element: XMLElement) -> String? {
+        element.text("elementID").flatMap { $0.isEmpty || $0 == element.text("name") ? nil : $0 }
     }
 
     private static func wrong(_ element: XMLElement, _ reason: String) -> UndecodableData {
