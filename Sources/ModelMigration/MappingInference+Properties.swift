@@ -177,17 +177,18 @@ extension MappingInference {
         _ former: RelationshipDescription,
         _ entity: String
     ) {
-        if let same = targets[former.destination], same == relationship.destination { return }
         // Objects of removed entities disappear, so only the surviving ones need a place.
         let survivors = source.sortedEntities.map(\.name)
             .filter { source.isEntity($0, kindOf: former.destination) }.compactMap { targets[$0] }
         let isIncluded = survivors.allSatisfy { target.isEntity($0, kindOf: relationship.destination) }
+        // An entity that leaves the destination's tree also loses the inverse, which is a removal of that property.
+        if targets[former.destination] == relationship.destination, isIncluded || relationship.inverse != nil { return }
         guard !survivors.isEmpty, isIncluded else {
             refuse(
                 .relationshipDestination,
                 entity: entity,
                 property: relationship.name,
-                "its destination changes from \(former.destination) to \(relationship.destination)",
+                "objects of \(former.destination) could be its destination, and not all are a \(relationship.destination)",
                 remedy: "Give the relationship to \(relationship.destination) another name."
             )
             return
@@ -271,5 +272,6 @@ extension AttributeDescription.AttributeType {
 }
 
 extension RelationshipDescription {
-    var isMandatory: Bool { !isOptional && !isTransient }
+    /// True if every object needs a destination; a to-many may be empty unless it has a minimum.
+    var isMandatory: Bool { !isOptional && !isTransient && (!isToMany || minCount > 0) }
 }

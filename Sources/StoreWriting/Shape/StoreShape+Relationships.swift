@@ -24,10 +24,21 @@ extension StoreShape {
     private typealias Side = (entity: String, relationship: RelationshipDescription)
 
     private func isNamingSide(_ side: Side, _ other: Side) -> Bool {
+        func owns(_ side: Side) -> Bool {
+            joinTableOwners.contains(JoinTableOwner(entity: side.entity, relationship: side.relationship.name))
+        }
+        if owns(side) != owns(other) { return owns(side) }
         let (left, right) = (number(of: side.entity), number(of: other.entity))
         if left != right { return left < right }
         if side.relationship.isOrdered != other.relationship.isOrdered { return side.relationship.isOrdered }
         return !other.relationship.name.utf8.lexicographicallyPrecedes(side.relationship.name.utf8)
+    }
+
+    /// The name of a column, with the next digit if another join table has a column of this name.
+    private mutating func joinColumn(_ name: String) -> String {
+        let count = joinColumnUses[name, default: 0]
+        joinColumnUses[name] = count + 1
+        return "Z_" + name + (count > 0 ? String(count) : "")
     }
 
     /// Each column is named by the entity whose keys it contains and the relationship that refers to it.
@@ -35,11 +46,13 @@ extension StoreShape {
         let forward = side.relationship.name.uppercased()
         let backward = other.relationship.name.uppercased()
         let isReflexive = side.entity == other.entity && forward == backward
-        let owner = "Z_\(number(of: side.entity))\(backward)"
-        let destination = isReflexive ? Self.reflexiveColumn : "Z_\(number(of: other.entity))\(forward)"
-        let order = side.relationship.isOrdered ? "Z_FOK_\(number(of: other.entity))\(forward)" : nil
-        let inverseOrder =
-            other.relationship.isOrdered && !isReflexive ? "Z_FOK_\(number(of: side.entity))\(backward)" : nil
+        let owner = joinColumn("\(number(of: side.entity))\(backward)")
+        let destination = isReflexive ? Self.reflexiveColumn : joinColumn("\(number(of: other.entity))\(forward)")
+        let order =
+            side.relationship.isOrdered
+            ? "Z_FOK_" + (isReflexive ? "\(number(of: other.entity))\(forward)" : String(destination.dropFirst(2)))
+            : nil
+        let inverseOrder = other.relationship.isOrdered && !isReflexive ? "Z_FOK_" + owner.dropFirst(2) : nil
         let table = "Z_\(number(of: side.entity))\(forward)"
         let columns = [owner, destination] + [inverseOrder, order].compactMap { $0 }
         tables.append(

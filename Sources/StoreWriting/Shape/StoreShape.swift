@@ -18,6 +18,15 @@ package struct StoreShape: Sendable {
         package var columns: [Column]
         /// The columns of the primary key of a join table; nil for an entity table, whose key is `Z_PK`.
         package let joinKey: [String]?
+
+        /// The same table under another name, with further columns.
+        package func named(_ other: String, adding more: [StoreSchema.Column] = []) -> Table {
+            Table(
+                name: other,
+                columns: columns + more.map { Column(name: $0.name, type: $0.declaredType) },
+                joinKey: joinKey
+            )
+        }
     }
 
     /// An index, with the statement that creates it.
@@ -36,10 +45,27 @@ package struct StoreShape: Sendable {
     package internal(set) var unmaintained: [String] = []
     /// The name of each column of an entity table, by purpose.
     var columnNames: [ColumnPurpose: String] = [:]
+    /// The uses of each column name in join tables so far.
+    var joinColumnUses: [String: Int] = [:]
+    /// The relationships that name the join tables of an existing store.
+    let joinTableOwners: Set<JoinTableOwner>
+
+    /// The relationship that names a join table.
+    package struct JoinTableOwner: Hashable, Sendable {
+        package let entity: String
+        package let relationship: String
+
+        package init(entity: String, relationship: String) {
+            (self.entity, self.relationship) = (entity, relationship)
+        }
+    }
 
     /// Throws ``StoreError`` with the code `incompatible` if the model does not permit a store.
-    package init(_ model: ManagedObjectModel) throws(StoreError) {
+    ///
+    /// A relationship in `joinTableOwners` names its join table, as in an existing store.
+    package init(_ model: ManagedObjectModel, joinTableOwners: Set<JoinTableOwner> = []) throws(StoreError) {
         self.model = model
+        self.joinTableOwners = joinTableOwners
         numbering = try EntityNumbering(model)
         try checkRelationships()
         for root in numbering.rootNames { try addTable(of: root) }

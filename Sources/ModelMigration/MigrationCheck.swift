@@ -1,0 +1,177 @@
+import StoreFormat
+import StoreWriting
+
+/// Finds the rows that forbid a migration; it only reads.
+struct MigrationCheck {
+    let plan: MigrationPlan
+    let connection: StoreConnection
+    private var refusals: [MappingRefusal] = []
+
+    init(_ plan: MigrationPlan, _ connection: StoreConnection) {
+        (self.plan, self.connection) = (plan, connection)
+    }
+
+    /// Returns every refusal.
+    mutating func run() throws -> [MappingRefusal] {
+        try checkDefinitions()
+        try checkEntityNumbers()
+        for table in plan.shape.tables where table.joinKey == nil {
+            guard let mapping = RowMapping(plan, table: table.name) else { continue }
+            for (sql, refusal) in mapping.ambiguities where try exists(sql) && !refusals.contains(refusal) {
+                refusals.append(refusal)
+            }
+        }
+        for requirement in plan.mapping.requirements { try check(requirement) }
+        return refusals
+    }
+
+    private func exists(_ sql: String, _ arguments: [SQLValue] = []) throws -> Bool {
+        try connection.value(sql, arguments) != nil
+    }
+
+    /// Triggers and tables that only Core Data can adapt, if something that they depend on changes.
+    private mutating func checkDefinitions() throws {
+        let known = try Set(StoreShape(plan.source.model).triggers.map(\.name))
+        let others = plan.source.schema.triggers.filter { !known.contains($0.name) }
+        let isInPlace = plan.shape.tables.allSatisfy { table in
+            table.joinKey != nil || RowMapping(plan, table: table.name)?.addsNullsOnly != false
+        }
+        if let trigger = others.first, !plan.keepsNumbers || !isInPlace {
+            refusals.append(
+                MappingRefusal(
+                    .unsupportedDefinition,
+                    "the trigger \(trigger.name) refers to tables that change",
+                    remedy: "Migrate the store with its app."
+                )
+            )
+        }
+        guard !plan.keepsNumbers, plan.source.schema.tables.contains(where: { $0.name.uppercased().hasPrefix("ANSCK") })
+        else { return }
+        refusals.append(
+            MappingRefusal(
+                .cloudMirror,
+                "CloudKit's tables refer to entities by numbers that change",
+                remedy: "Migrate the store with its app."
+            )
+        )
+    }
+
+    private mutating func checkEntityNumbers() throws {
+        for (table, entities) in Dictionary(grouping: plan.source.layout.entities.values, by: \.table)
+            .sorted(by: { $0.key < $1.key })
+        where entities.count > 1 {
+            let numbers = entities.map { String($0.number) }.joined(separator: ", ")
+            guard
+                try exists("SELECT 1 FROM \(SQLName.quoted(table)) WHERE ifnull(Z_ENT, 0) NOT IN (\(numbers)) LIMIT 1")
+            else { continue }
+            refusals.append(
+                MappingRefusal(
+                    .unknownEntityNumber,
+                    entity: entities[0].root,
+                    "a row of \(table) has an entity number that the model lacks",
+                    remedy: "Examine the store with verify."
+                )
+            )
+        }
+    }
+
+    private mutating func check(_ requirement: InferredMapping.Requirement) throws {
+        switch requirement {
+        case .value(let entity, let attribute): try checkValue(entity, attribute)
+        case .destination(let entity, let relationship): try checkDestination(entity, relationship)
+        case .uniqueValues(let entity, let properties): try checkUniqueness(entity, properties)
+        }
+    }
+
+    /// The rows of one target entity, and the expressions of its columns.
+    private func rows(of entity: String) -> (mapping: RowMapping, condition: String)? {
+        guard let target = plan.layout.entities[entity], let mapping = RowMapping(plan, table: target.table) else {
+            return nil
+        }
+        let entities = mapping.pairs.filter { plan.mapping.target.isEntity($0.target.name, kindOf: entity) }
+        guard !entities.isEmpty else { return nil }
+        let isAll = entities.count == plan.source.layout.entities(inTable: mapping.sourceTable).count
+        let numbers = entities.map { String($0.source.number) }.joined(separator: ", ")
+        return (mapping, isAll ? "1" : "s.Z_ENT IN (\(numbers))")
+    }
+
+    private mutating func checkValue(_ entity: String, _ attribute: String) throws {
+        guard let rows = rows(of: entity), let column = plan.layout.entities[entity]?.attribute(attribute)?.column,
+            let expression = rows.mapping.columns.first(where: { $0.name == column })?.expression,
+            try exists(statement(rows, "(\(expression)) IS NULL LIMIT 1"), rows.mapping.arguments(in: expression))
+        else { return }
+        refusals.append(
+            MappingRefusal(
+                .mandatoryAttribute,
+                entity: entity,
+                property: attribute,
+                "objects have no value of this mandatory attribute, and it has no default",
+                remedy: "Give the attribute a default, or make it optional."
+            )
+        )
+    }
+
+    private mutating func checkDestination(_ entity: String, _ relationship: String) throws {
+        guard let rows = rows(of: entity), let stored = plan.layout.entities[entity]?.relationship(relationship) else {
+            return
+        }
+        var condition = "1 LIMIT 1"
+        if case .toOne(let key) = stored.storage,
+            let expression = rows.mapping.columns.first(where: { $0.name == key.column })?.expression
+        {
+            condition = "(\(expression)) IS NULL LIMIT 1"
+        } else if plan.mapping.entity(entity)?.relationship(relationship)?.source != nil {
+            // The members of an existing to-many relationship stay.
+            return
+        }
+        guard try exists(statement(rows, condition)) else { return }
+        refusals.append(
+            MappingRefusal(
+                .mandatoryRelationship,
+                entity: entity,
+                property: relationship,
+                "objects have no destination of this mandatory relationship",
+                remedy: "Make the relationship optional."
+            )
+        )
+    }
+
+    private mutating func checkUniqueness(_ entity: String, _ properties: [String]) throws {
+        guard let rows = rows(of: entity), let target = plan.layout.entities[entity] else { return }
+        let expressions = properties.compactMap { name -> String? in
+            var column = target.attribute(name)?.column
+            if column == nil, case .toOne(let key)? = target.relationship(name)?.storage { column = key.column }
+            return rows.mapping.columns.first { $0.name == column }?.expression
+        }
+        guard expressions.count == properties.count, !expressions.isEmpty else { return }
+        let values = expressions.enumerated().map { "\($1) AS c\($0)" }.joined(separator: ", ")
+        let names = expressions.indices.map { "c\($0)" }
+        let sql =
+            "SELECT 1 FROM (SELECT \(values) FROM \(SQLName.quoted(rows.mapping.sourceTable)) s WHERE \(rows.condition)) "
+            + "WHERE \(names.map { $0 + " NOT NULL" }.joined(separator: " AND ")) "
+            + "GROUP BY \(names.joined(separator: ", ")) HAVING count(*) > 1 LIMIT 1"
+        guard try exists(sql, rows.mapping.arguments(in: values)) else { return }
+        refusals.append(
+            MappingRefusal(
+                .uniquenessConstraint,
+                entity: entity,
+                property: properties.joined(separator: ", "),
+                "two objects have the same values, and the target's uniqueness constraint forbids it",
+                remedy: "Remove the duplicates with the app of the former version."
+            )
+        )
+    }
+
+    private func statement(_ rows: (mapping: RowMapping, condition: String), _ condition: String) -> String {
+        "SELECT 1 FROM \(SQLName.quoted(rows.mapping.sourceTable)) s WHERE \(rows.condition) AND \(condition)"
+    }
+}
+
+extension RowMapping {
+    /// The values that a part of the mapping binds; numbered parameters need all before the last one.
+    func arguments(in expression: String) -> [SQLValue] {
+        let numbers = expression.split(separator: "?", omittingEmptySubsequences: false).dropFirst()
+            .compactMap { Int($0.prefix { $0.isNumber }) }
+        return Array(arguments.values.prefix(numbers.max() ?? 0))
+    }
+}

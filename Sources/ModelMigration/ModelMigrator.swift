@@ -1,0 +1,164 @@
+package import SafeFiles
+package import StoreFormat
+import StoreWriting
+
+/// Carries an inferred mapping out on a staged copy of a store, which no other process has open.
+///
+/// Tables that only get columns without values stay and are extended; each other table is copied once, by a statement
+/// that streams. The whole migration is one transaction. Values are copied byte for byte, and primary keys stay.
+package struct ModelMigrator {
+    /// What a migration did.
+    package struct Result: Hashable, Sendable {
+        /// The tables whose rows were copied.
+        package let copiedTables: [String]
+        /// The tables that only got columns.
+        package let extendedTables: [String]
+        /// The external files that no row refers to any more; remove them once the migration is published.
+        package let orphanedFiles: [String]
+    }
+
+    package let mapping: InferredMapping
+    let target: MigrationTarget
+    let connection: StoreConnection
+    let external: Directory?
+    let plan: MigrationPlan
+
+    /// Prepares the migration of the store on `connection`; `external` is the folder of its external files.
+    ///
+    /// Throws ``MappingRefusals`` if no mapping can be inferred, and `StoreError` if the store's model is unknown.
+    package init(_ connection: StoreConnection, to target: MigrationTarget, external: Directory? = nil) throws {
+        try StoreFence.requireNone(in: connection)
+        let source = try SourceStore(connection, target: target)
+        mapping = try InferredMapping(from: source.model, to: target.model)
+        plan = try MigrationPlan(source, to: target, mapping)
+        (self.target, self.connection, self.external) = (target, connection, external)
+    }
+
+    /// True if the store already has the target's entities and version hashes.
+    package var isUpToDate: Bool {
+        guard mapping.isIdentity, plan.keepsNumbers else { return false }
+        return !target.hasGenuineHashes || plan.source.metadata.entityVersionHashes == target.entityVersionHashes
+    }
+
+    /// Throws ``MappingRefusals`` with every reason in the rows why the migration cannot be carried out; only reads.
+    package func check() throws {
+        var check = MigrationCheck(plan, connection)
+        let refusals = try check.run()
+        guard refusals.isEmpty else { throw MappingRefusals(refusals) }
+    }
+
+    /// Checks the rows, then migrates in one transaction; if it throws, the store is unchanged.
+    package func migrate(process: String = "store-migrate", timestamp: Double? = nil) throws -> Result {
+        try check()
+        // Renaming a table must not examine triggers and views, which may need functions of the app.
+        try connection.execute("PRAGMA legacy_alter_table = ON")
+        return try connection.inTransaction(until: Deadline(after: .seconds(20))) {
+            let files = ExternalReferences(connection)
+            try files.record(in: plan.source.layout, as: .before)
+            var rewriting = TableRewriting(plan, connection)
+            try rewriting.run()
+            try writeNumbers()
+            try writeMetadata()
+            let layout = try migratedLayout()
+            try inlineExternalValues(layout)
+            try DerivedValues(plan, layout, connection).write()
+            try HistoryRewriting(plan, layout, connection).run(process: process, timestamp: timestamp)
+            try files.record(in: layout, as: .after)
+            return Result(
+                copiedTables: rewriting.copied,
+                extendedTables: rewriting.extended,
+                orphanedFiles: try files.orphans()
+            )
+        }
+    }
+
+    /// The layout of the migrated tables; throws if they are not those of the target model.
+    private func migratedLayout() throws -> StoreLayout {
+        guard let layout = try StoreLayout(reading: connection, model: target.model), layout.unresolved.isEmpty else {
+            throw StoreError(.failed, path: connection.location.path, "the migrated tables do not fit the model")
+        }
+        return layout
+    }
+
+    // MARK: Bookkeeping
+
+    private func writeNumbers() throws {
+        try connection.run("DELETE FROM Z_PRIMARYKEY WHERE Z_ENT < 16000", [])
+        for entry in plan.shape.entries(keeping: EntityNumbers([])) {
+            var greatest: Int64 = 0
+            if entry.parent == 0, let table = plan.layout.entities[entry.name]?.table,
+                let former = plan.sourceTable(of: table),
+                let root = plan.source.layout.entities(inTable: former).first?.root
+            {
+                greatest = plan.source.numbers.number(of: root).flatMap(plan.source.numbers.entry)?.max ?? 0
+            }
+            try connection.run(
+                "INSERT INTO Z_PRIMARYKEY (Z_ENT, Z_NAME, Z_SUPER, Z_MAX) VALUES (?, ?, ?, ?)",
+                [.integer(entry.number), .text(entry.name), .integer(entry.parent), .integer(greatest)]
+            )
+        }
+    }
+
+    private func writeMetadata() throws {
+        let metadata = plan.source.metadata
+        let fresh = MetadataWriter.metadata(
+            for: target.model,
+            uuid: metadata.uuid,
+            versionHashes: target.hasGenuineHashes ? target.entityVersionHashes : [:]
+        )
+        var values = metadata.values
+        values[MetadataWriter.syntheticHashesKey] = fresh.values[MetadataWriter.syntheticHashesKey]
+        for key in ["NSStoreModelVersionHashes", "NSStoreModelVersionHashesVersion", "NSStoreModelVersionIdentifiers"] {
+            values[key] = fresh.values[key]
+        }
+        // Older frameworks record neither, and would not update them later.
+        for key in ["NSStoreModelVersionHashesDigest", "NSStoreModelVersionChecksumKey"] where values[key] != nil {
+            values[key] = fresh.values[key]
+        }
+        try connection.run(
+            "UPDATE Z_METADATA SET Z_PLIST = ? WHERE Z_VERSION = (SELECT min(Z_VERSION) FROM Z_METADATA)",
+            [.blob(PropertyListWriter.bytes(of: .dictionary(values)))]
+        )
+        try connection.execute("CREATE TABLE IF NOT EXISTS Z_MODELCACHE (Z_CONTENT BLOB); DELETE FROM Z_MODELCACHE;")
+        let cache = try target.modelCache ?? ModelCacheWriter.bytes(of: target.model)
+        try connection.run("INSERT INTO Z_MODELCACHE (Z_CONTENT) VALUES (?)", [.blob(cache)])
+    }
+
+    // MARK: External storage
+
+    /// Moves the values in files into their rows where the target permits no files.
+    private func inlineExternalValues(_ layout: StoreLayout) throws {
+        for entity in mapping.entities {
+            for attribute in entity.attributes {
+                guard attribute.source?.allowsExternalBinaryDataStorage == true,
+                    !attribute.target.allowsExternalBinaryDataStorage,
+                    let stored = layout.entities[entity.target],
+                    let column = stored.attribute(attribute.target.name)?.column
+                else { continue }
+                let (table, name) = (SQLName.quoted(stored.table), SQLName.quoted(column))
+                let sql =
+                    "SELECT Z_PK, \(name) FROM \(table) WHERE Z_ENT = \(stored.number) AND Z_PK > ? "
+                    + "AND substr(\(name), 1, 1) = x'02' AND length(\(name)) = 38 ORDER BY Z_PK LIMIT 1"
+                var last: Int64 = 0
+                // One file at a time: a later row may have the same bytes as a reference once its file is inlined.
+                while let (key, file) = try reference(sql, after: last) {
+                    guard let external, try external.status(of: file)?.kind == .regular else {
+                        throw StoreError(.notFound, path: file, "the external file of \(entity.target) is missing")
+                    }
+                    let bytes = try external.contents(of: file, limit: 1 << 30)
+                    try connection.run("UPDATE \(table) SET \(name) = ? WHERE Z_PK = ?", [.blob(bytes), .integer(key)])
+                    last = key
+                }
+            }
+        }
+    }
+
+    private func reference(_ sql: String, after key: Int64) throws -> (Int64, String)? {
+        var found: (Int64, String)?
+        try connection.forEachRow(sql, [.integer(key)], keepingStatement: true) { row in
+            let name = row.withBytes(1) { String(decoding: $0.dropFirst().prefix { $0 != 0 }, as: UTF8.self) }
+            found = (row.integer(0), name)
+        }
+        return found
+    }
+}

@@ -1,0 +1,169 @@
+import StoreFormat
+import StoreWriting
+
+/// Extends or copies the tables of a store, and makes their indexes and triggers those of the target.
+struct TableRewriting {
+    private let plan: MigrationPlan
+    private let connection: StoreConnection
+    private(set) var copied: [String] = []
+    private(set) var extended: [String] = []
+    /// The tables to drop, and the new ones with their final names.
+    private var dropped: Set<String> = []
+    private var renamed: [(from: String, to: String)] = []
+    /// The tables that stay, with the names that the target has.
+    private var kept: Set<String> = []
+
+    init(_ plan: MigrationPlan, _ connection: StoreConnection) {
+        (self.plan, self.connection) = (plan, connection)
+    }
+
+    mutating func run() throws {
+        let sourceShape = try StoreShape(plan.source.model)
+        let present = Set(plan.source.schema.triggers.map(\.name))
+        for trigger in sourceShape.triggers where present.contains(trigger.name) {
+            try connection.execute("DROP TRIGGER \(SQLName.quoted(trigger.name))")
+        }
+        for table in plan.shape.tables where table.joinKey == nil { try rewrite(table) }
+        for table in plan.shape.tables where table.joinKey != nil { try rewriteJoin(table) }
+        try dropFormerTables()
+        for (from, to) in renamed {
+            try connection.execute("ALTER TABLE \(SQLName.quoted(from)) RENAME TO \(SQLName.quoted(to))")
+        }
+        try writeIndexes(sourceShape)
+        for trigger in plan.shape.triggers { try connection.execute(trigger.sql) }
+    }
+
+    // MARK: Tables
+
+    private mutating func rewrite(_ table: StoreShape.Table) throws {
+        guard let mapping = RowMapping(plan, table: table.name) else {
+            try connection.execute(table.named(Self.interim(table.name)).sql)
+            renamed.append((Self.interim(table.name), table.name))
+            return
+        }
+        if mapping.addsNullsOnly, keepsConstraints(of: mapping.sourceTable) {
+            kept.insert(mapping.sourceTable.uppercased())
+            let present = plan.source.schema.table(named: mapping.sourceTable)
+            let added = table.columns.filter { present?.column(named: $0.name) == nil }
+            for column in added {
+                try connection.execute(
+                    "ALTER TABLE \(SQLName.quoted(mapping.sourceTable)) ADD COLUMN \(SQLName.quoted(column.name)) \(column.type)"
+                )
+            }
+            if !added.isEmpty { extended.append(table.name) }
+            return
+        }
+        let name = Self.interim(table.name)
+        try connection.execute(table.named(name, adding: mapping.unknownColumns).sql)
+        try connection.run(mapping.insertion(into: name), mapping.arguments.values)
+        dropped.insert(mapping.sourceTable)
+        renamed.append((name, table.name))
+        copied.append(table.name)
+    }
+
+    /// False if the table itself declares a uniqueness constraint that the target lacks, as older frameworks did.
+    private func keepsConstraints(of table: String) -> Bool {
+        let wanted = Set(uniqueColumns)
+        return (plan.source.schema.table(named: table)?.indexes ?? [])
+            .allSatisfy {
+                $0.origin != .uniqueConstraint || wanted.contains($0.columns.map { ($0.name ?? "").uppercased() })
+            }
+    }
+
+    /// The columns of each uniqueness constraint of the target.
+    private var uniqueColumns: [[String]] {
+        plan.mapping.target.entities.values.flatMap { entity in
+            entity.uniquenessConstraints.map { constraint in
+                constraint.map { name in
+                    let stored = plan.layout.entities[entity.name]
+                    if case .toOne(let key)? = stored?.relationship(name)?.storage { return key.column.uppercased() }
+                    return stored?.attribute(name)?.column.uppercased() ?? ""
+                }
+            }
+        }
+    }
+
+    private mutating func rewriteJoin(_ table: StoreShape.Table) throws {
+        guard let wanted = plan.layout.joinTables.first(where: { $0.name == table.name }) else { return }
+        let mapping = JoinMapping(plan, wanted)
+        if mapping.isUnchanged {
+            kept.insert(table.name.uppercased())
+            return
+        }
+        let name = Self.interim(table.name)
+        try connection.execute(table.named(name).sql)
+        if let sql = mapping.insertion(into: name) {
+            try connection.run(sql, [])
+            copied.append(table.name)
+        }
+        renamed.append((name, table.name))
+    }
+
+    /// Drops every table of the source's model that does not stay.
+    private mutating func dropFormerTables() throws {
+        for entity in plan.source.layout.entities.values { dropped.insert(entity.table) }
+        for table in plan.source.layout.joinTables { dropped.insert(table.name) }
+        for table in dropped.sorted() where !kept.contains(table.uppercased()) {
+            try connection.execute("DROP TABLE \(SQLName.quoted(table))")
+        }
+    }
+
+    /// The name of a new table until the former one is dropped.
+    private static func interim(_ name: String) -> String { "_store_migrate_new_" + name }
+
+    // MARK: Indexes
+
+    private func writeIndexes(_ sourceShape: StoreShape) throws {
+        // An index with the same name may have other columns.
+        let statements = Set(plan.shape.indexes.map(\.sql))
+        let former = Set(sourceShape.indexes.map(\.name))
+        let changed = Set(sourceShape.indexes.filter { !statements.contains($0.sql) }.map(\.name))
+        let wanted = Set(plan.shape.indexes.map(\.name))
+        let schema = try StoreSchema(reading: connection)
+        for index in schema.tables.flatMap(\.indexes)
+        where index.origin == .statement && changed.contains(index.name) {
+            try connection.execute("DROP INDEX \(SQLName.quoted(index.name))")
+        }
+        let present = Set(schema.tables.flatMap(\.indexes).map(\.name)).subtracting(changed)
+        let constraints = Set(
+            schema.tables.flatMap { table in
+                table.indexes.filter { $0.origin == .uniqueConstraint }
+                    .map { [table.name.uppercased()] + $0.columns.map { ($0.name ?? "").uppercased() } }
+            }
+        )
+        for index in plan.shape.indexes where !present.contains(index.name) {
+            // A table of an older framework declares the constraint itself.
+            if constraints.contains(where: { index.isUnique(on: $0) }) { continue }
+            try connection.execute(index.sql)
+        }
+        try restoreOtherIndexes(former, wanted)
+    }
+
+    /// Makes the indexes of copied tables again that are not of the model, if their columns still exist.
+    private func restoreOtherIndexes(_ former: Set<String>, _ wanted: Set<String>) throws {
+        let schema = try StoreSchema(reading: connection)
+        let replaced = Set(renamed.map { $0.to.uppercased() })
+        for table in plan.source.schema.tables {
+            guard replaced.contains(table.name.uppercased()), let current = schema.table(named: table.name) else {
+                continue
+            }
+            for index in table.indexes {
+                guard let sql = index.sql, !former.contains(index.name), !wanted.contains(index.name), !index.isPartial,
+                    index.columns.allSatisfy({ $0.name.flatMap(current.column) != nil })
+                else { continue }
+                try connection.execute(sql)
+            }
+        }
+    }
+}
+
+extension StoreShape.Index {
+    /// True for a unique index on the table and columns, in upper case.
+    fileprivate func isUnique(on names: [String]) -> Bool {
+        guard sql.hasPrefix("CREATE UNIQUE INDEX"), let start = sql.firstIndex(of: "(") else { return false }
+        let columns = sql[sql.index(after: start)...].dropLast().split(separator: ",")
+            .map { $0.split(separator: " ").first.map { $0.filter { $0 != "\"" }.uppercased() } ?? "" }
+        let table = sql[..<start].split(separator: " ").last.map { $0.filter { $0 != "\"" }.uppercased() } ?? ""
+        return [table] + columns == names
+    }
+}
