@@ -4,14 +4,14 @@ import StoreWriting
 
 /// Carries an inferred mapping out on a staged copy of a store, which no other process has open.
 ///
-/// Tables that only get columns without values stay and are extended; each other table is copied once, by a statement
-/// that streams. The whole migration is one transaction. Values are copied byte for byte, and primary keys stay.
+/// A table stays in its pages if columns are only added, renamed, or given a constant value; each other table that
+/// changes is copied once, by a statement that streams. The whole migration is one transaction. Values are copied byte for byte, and primary keys stay.
 package struct ModelMigrator {
     /// What a migration did.
     package struct Result: Hashable, Sendable {
         /// The tables whose rows were copied.
         package let copiedTables: [String]
-        /// The tables that only got columns.
+        /// The tables whose rows stayed, and whose columns were added, renamed or filled.
         package let extendedTables: [String]
         /// The external files that no row refers to any more; remove them once the migration is published.
         package let orphanedFiles: [String]
@@ -52,7 +52,7 @@ package struct ModelMigrator {
         try check()
         // Renaming a table must not examine triggers and views, which may need functions of the app.
         try connection.execute("PRAGMA legacy_alter_table = ON")
-        return try connection.inTransaction(until: Deadline(after: .seconds(20))) {
+        let result = try connection.inTransaction(until: Deadline(after: .seconds(20))) {
             let files = ExternalReferences(connection)
             try files.record(in: plan.source.layout, as: .before)
             var rewriting = TableRewriting(plan, connection)
@@ -70,6 +70,11 @@ package struct ModelMigrator {
                 orphanedFiles: try files.orphans()
             )
         }
+        // Copied tables leave their former pages free; Core Data's stores return them to the file system.
+        if try connection.value("PRAGMA auto_vacuum") == .integer(2) {
+            try connection.execute("PRAGMA incremental_vacuum")
+        }
+        return result
     }
 
     /// The layout of the migrated tables; throws if they are not those of the target model.

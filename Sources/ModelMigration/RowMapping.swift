@@ -181,16 +181,52 @@ struct RowMapping {
     // MARK: Statements
 
     /// True if existing rows may stay in their table, to which only columns without values are added.
-    var addsNullsOnly: Bool {
-        guard sourceTable.uppercased() == table.uppercased(), condition == nil, droppedColumns.isEmpty else {
-            return false
+    var addsNullsOnly: Bool { inPlace.map { $0.renames.isEmpty && $0.updates.isEmpty } ?? false }
+
+    /// The changes of a table whose rows stay where they are.
+    struct InPlaceChange {
+        var renames: [(from: String, to: String)] = []
+        var additions: [String] = []
+        /// The columns that get a value, and a condition on the rows.
+        var updates: [(column: String, value: String, condition: String)] = []
+    }
+
+    /// The changes that let the rows stay in their table; nil if the table must be copied.
+    var inPlace: InPlaceChange? {
+        guard sourceTable.uppercased() == table.uppercased(), condition == nil else { return nil }
+        var change = InPlaceChange()
+        for (name, expression) in columns {
+            let quoted = SQLName.quoted(name)
+            if let existing = existingColumn(name) {
+                let same = "s." + SQLName.quoted(existing.name)
+                if expression == same || expression == "s." + name { continue }
+                let filling = "ifnull(\(same), "
+                guard expression.hasPrefix(filling), expression.hasSuffix(")") else { return nil }
+                let value = String(expression.dropFirst(filling.count).dropLast())
+                change.updates.append((quoted, value, " WHERE \(quoted) IS NULL"))
+            } else if let former = plainColumn(expression) {
+                // A column that a different property needs under its former name cannot be renamed.
+                guard !columns.contains(where: { $0.name.uppercased() == former.uppercased() }),
+                    !change.renames.contains(where: { $0.from == former })
+                else { return nil }
+                change.renames.append((former, name))
+            } else if expression == "NULL" {
+                change.additions.append(name)
+            } else if !expression.contains("s.\"") && !expression.contains("SELECT") {
+                change.additions.append(name)
+                change.updates.append((quoted, expression, ""))
+            } else {
+                return nil
+            }
         }
-        return columns.allSatisfy { column in
-            existingColumn(column.name) == nil
-                ? column.expression == "NULL"
-                : column.expression.uppercased() == "S." + SQLName.quoted(column.name).uppercased()
-                    || column.expression.uppercased() == "S." + column.name.uppercased()
-        }
+        let renamed = Set(change.renames.map { $0.from.uppercased() })
+        return renamed.isSuperset(of: droppedColumns) ? change : nil
+    }
+
+    /// The source's column that an expression consists of.
+    private func plainColumn(_ expression: String) -> String? {
+        plan.source.schema.table(named: sourceTable)?.columns.map(\.name)
+            .first { "s." + SQLName.quoted($0) == expression }
     }
 
     private func existingColumn(_ name: String) -> StoreSchema.Column? {

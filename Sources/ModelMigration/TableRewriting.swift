@@ -41,17 +41,8 @@ struct TableRewriting {
             renamed.append((Self.interim(table.name), table.name))
             return
         }
-        if mapping.addsNullsOnly, keepsConstraints(of: mapping.sourceTable) {
-            kept.insert(mapping.sourceTable.uppercased())
-            let present = plan.source.schema.table(named: mapping.sourceTable)
-            let added = table.columns.filter { present?.column(named: $0.name) == nil }
-            for column in added {
-                try connection.execute(
-                    "ALTER TABLE \(SQLName.quoted(mapping.sourceTable)) ADD COLUMN \(SQLName.quoted(column.name)) \(column.type)"
-                )
-            }
-            if !added.isEmpty { extended.append(table.name) }
-            return
+        if let change = mapping.inPlace, keepsConstraints(of: mapping.sourceTable) {
+            return try apply(change, of: mapping, to: table)
         }
         let name = Self.interim(table.name)
         try connection.execute(table.named(name, adding: mapping.unknownColumns).sql)
@@ -59,6 +50,40 @@ struct TableRewriting {
         dropped.insert(mapping.sourceTable)
         renamed.append((name, table.name))
         copied.append(table.name)
+    }
+
+    /// Renames and adds columns of a table that stays, and sets the values of those that need one.
+    private mutating func apply(
+        _ change: RowMapping.InPlaceChange,
+        of mapping: RowMapping,
+        to table: StoreShape.Table
+    ) throws {
+        kept.insert(mapping.sourceTable.uppercased())
+        let name = SQLName.quoted(mapping.sourceTable)
+        let types = Dictionary(table.columns.map { ($0.name, $0.type) }, uniquingKeysWith: { first, _ in first })
+        for (from, to) in change.renames {
+            try connection.execute("ALTER TABLE \(name) RENAME COLUMN \(SQLName.quoted(from)) TO \(SQLName.quoted(to))")
+        }
+        for column in change.additions {
+            try connection.execute("ALTER TABLE \(name) ADD COLUMN \(SQLName.quoted(column)) \(types[column] ?? "")")
+        }
+        // One pass sets all values that every row gets.
+        let constants = change.updates.filter(\.condition.isEmpty)
+        var statements = change.updates.filter { !$0.condition.isEmpty }
+            .map { (set: "\($0.column) = \($0.value)", condition: $0.condition) }
+        if !constants.isEmpty {
+            let set = constants.map { "\($0.column) = \($0.value)" }.joined(separator: ", ")
+            statements.append((set, ""))
+        }
+        for statement in statements {
+            try connection.run(
+                "UPDATE \(name) AS s SET \(statement.set)\(statement.condition)",
+                mapping.arguments(in: statement.set)
+            )
+        }
+        if !change.additions.isEmpty || !change.renames.isEmpty || !change.updates.isEmpty {
+            extended.append(table.name)
+        }
     }
 
     /// False if the table itself declares a uniqueness constraint that the target lacks, as older frameworks did.

@@ -24,9 +24,6 @@ struct GeneratedMigration {
     var target = model()
     var sql = ""
     var expected = ReferenceObjects()
-    /// The relationships whose members have an order in both models.
-    var text: [String] = []
-
     init(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         func chance() -> Bool { random.next() % 2 == 0 }
@@ -87,7 +84,7 @@ struct GeneratedMigration {
                 was: renamesEntity ? "Box" : nil,
                 parent: addsBase ? "Base" : nil,
                 boxAttributes,
-                childLeaves ? boxRelationships : boxRelationships
+                boxRelationships
             )
         )
         target = ManagedObjectModel(entities: entities)
@@ -102,13 +99,14 @@ struct GeneratedMigration {
                 movesUp: movesUp,
                 dropsChild: dropsChild,
                 childLeaves: childLeaves,
-                wasExternal: external
+                wasExternal: external,
+                isOrdered: isOrdered
             )
         )
     }
 
     struct Choices {
-        let wasOrdered, renames, removes, defaults, movesUp, dropsChild, childLeaves, wasExternal: Bool
+        let wasOrdered, renames, removes, defaults, movesUp, dropsChild, childLeaves, wasExternal, isOrdered: Bool
     }
 
     /// Numbers in the source: Box 1, Item 2, Part 3.
@@ -175,6 +173,13 @@ struct GeneratedMigration {
             values["count"] = choices.defaults ? "integer7" : "nullNULL"
             if choices.movesUp, !choices.dropsChild { values["note"] = note.map { "text'\($0)'" } ?? "nullNULL" }
             expected.members[object, default: [:]]["owner"] = owner.map { [Int64($0)] } ?? []
+            if let owner {
+                // Places descend with the keys, so an order that is kept is the reverse of a new one.
+                let box = ReferenceObjects.Key(entity: boxes, primaryKey: Int64(owner))
+                let items = expected.members[box]?["items"] ?? []
+                let isReversed = choices.wasOrdered && choices.isOrdered
+                expected.members[box, default: [:]]["items"] = isReversed ? [key] + items : items + [key]
+            }
             expected.members[object, default: [:]]["tags"] = tags.map(Int64.init)
         }
         if isPart {
