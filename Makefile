@@ -47,9 +47,7 @@ endif
 export STORE_MIGRATE_SEED
 
 demo: static-libraries
-	for product in store-migrate HabitApp HabitWidget; do \
-	  swift build $(RELEASE) --product "$$product"; \
-	done
+	swift build $(RELEASE) --product HabitApp
 	Fixtures/HabitCalendar/demo "$$(swift build $(RELEASE) --show-bin-path)"
 
 # For work on a change: the format check, and all suites except those of the tier `verify`.

@@ -231,7 +231,8 @@ let package = Package(
         .demonstration(
             "HabitApp",
             isExecutable: true,
-            ["HabitData", "ManagedObjects", "ChangeMerging", "StoreFormat", .arguments]
+            // The demonstration starts these two: one product builds all three.
+            ["store-migrate", "HabitWidget", "HabitData", "ManagedObjects", "ChangeMerging", "StoreFormat", .arguments]
         ),
         .demonstration(
             "HabitWidget",

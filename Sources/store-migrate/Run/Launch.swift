@@ -33,7 +33,7 @@ enum Launch {
             return 0
         }
         do {
-            var command = try StoreMigrate.parseAsRoot(ConfiguredWords(words).words)
+            var command = try command(ConfiguredWords(words).words)
             guard let verb = command as? any Verb else {
                 try command.run()
                 return 0
@@ -54,6 +54,20 @@ enum Launch {
             )
             return refuse(failure, words, since: start)
         }
+    }
+
+    /// Parses the words of a call.
+    ///
+    /// The parser's tree of all verbs costs time, so it gets the named verb alone. Words that the verb does not accept,
+    /// and requests for help, are parsed from the root, which has the messages.
+    private static func command(_ words: [String]) throws -> any ParsableCommand {
+        let names = CommandTree.name(of: words)
+        if words.starts(with: names), let verb = CommandTree.verb(of: words),
+            let command = try? verb.parseAsRoot(Array(words.dropFirst(names.count))), command is any Verb
+        {
+            return command
+        }
+        return try StoreMigrate.parseAsRoot(words)
     }
 
     private static func perform(_ verb: some Verb, _ words: [String], since start: ContinuousClock.Instant) -> Int32 {
