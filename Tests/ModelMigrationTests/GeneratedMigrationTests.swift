@@ -190,7 +190,7 @@ struct GeneratedMigration {
     }
 }
 
-@Suite("Generated pairs of models and stores")
+@Suite("Generated pairs of models and stores", .sampled)
 struct GeneratedMigrationTests {
     @Test("Every value and member is that of the reference, and the store is sound", arguments: seeds)
     func migrating(_ seed: UInt64) throws {
