@@ -3,7 +3,7 @@ import StoreFormat
 extension MappingInference {
     /// Maps one entity of the target, and notes its differences.
     mutating func map(_ entity: EntityDescription) -> EntityMapping {
-        let former = sources[entity.name].flatMap { source.entities[$0] }
+        let former = sources[entity.name].flatMap { source.entitiesByName[$0] }
         if let former {
             if former.name != entity.name { note(.entityRenamed, entity.name, former: former.name) }
             let parent = former.superentity.flatMap { targets[$0] }

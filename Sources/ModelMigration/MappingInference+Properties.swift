@@ -178,7 +178,7 @@ extension MappingInference {
         _ entity: String
     ) {
         // Objects of removed entities disappear, so only the surviving ones need a place.
-        let survivors = source.sortedEntities.map(\.name)
+        let survivors = source.entities.map(\.name)
             .filter { source.isEntity($0, kindOf: former.destination) }.compactMap { targets[$0] }
         let isIncluded = survivors.allSatisfy { target.isEntity($0, kindOf: relationship.destination) }
         // An entity that leaves the destination's tree also loses the inverse, which is a removal of that property.

@@ -23,8 +23,8 @@ struct MappingInference {
         checkDirection()
         checkHierarchies()
         var entities: [EntityMapping] = []
-        for entity in target.sortedEntities { entities.append(map(entity)) }
-        let removed = source.sortedEntities.map(\.name).filter { targets[$0] == nil }
+        for entity in target.entities { entities.append(map(entity)) }
+        let removed = source.entities.map(\.name).filter { targets[$0] == nil }
         for name in removed { changes.append(MappingChange(.entityRemoved, entity: name)) }
         try stopIfRefused()
         return InferredMapping(
@@ -60,7 +60,7 @@ struct MappingInference {
 
     private mutating func matchEntities() {
         for (model, role) in [(source, "source"), (target, "target")] {
-            for (name, entities) in Dictionary(grouping: model.sortedEntities, by: \.canonicalName)
+            for (name, entities) in Dictionary(grouping: model.entities, by: \.canonicalName)
                 .sorted(by: { $0.key < $1.key })
             where entities.count > 1 {
                 refuse(
@@ -72,10 +72,10 @@ struct MappingInference {
             }
         }
         let known = Dictionary(
-            source.sortedEntities.map { ($0.canonicalName, $0.name) },
+            source.entities.map { ($0.canonicalName, $0.name) },
             uniquingKeysWith: { first, _ in first }
         )
-        for entity in target.sortedEntities {
+        for entity in target.entities {
             guard let former = known[entity.canonicalName] else { continue }
             targets[former] = entity.name
             sources[entity.name] = former
@@ -90,8 +90,8 @@ struct MappingInference {
 
     /// Refuses an older version as the target, as far as the models show which is older.
     private mutating func checkDirection() {
-        for entity in target.sortedEntities {
-            guard let former = sources[entity.name].flatMap({ source.entities[$0] }) else { continue }
+        for entity in target.entities {
+            guard let former = sources[entity.name].flatMap({ source.entitiesByName[$0] }) else { continue }
             if Self.isReversed(former.name, former.renamingIdentifier, entity.name, entity.renamingIdentifier) {
                 refuseOlder(entity.name, nil, former.name)
             }
@@ -131,9 +131,9 @@ struct MappingInference {
     }
 
     private mutating func checkHierarchies() {
-        for root in target.sortedEntities where root.superentity == nil {
+        for root in target.entities where root.superentity == nil {
             var former: [String: String] = [:]
-            for entity in target.sortedEntities where target.lineage(of: entity.name).first?.name == root.name {
+            for entity in target.entities where target.lineage(of: entity.name).first?.name == root.name {
                 guard let name = sources[entity.name], let tree = source.lineage(of: name).first?.name else { continue }
                 if former[tree] == nil { former[tree] = entity.name }
             }

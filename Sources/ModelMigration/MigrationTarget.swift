@@ -64,7 +64,7 @@ public struct MigrationTarget: Sendable {
 
     /// True if the hashes are those of every entity of the model.
     public var hasGenuineHashes: Bool {
-        !entityVersionHashes.isEmpty && Set(entityVersionHashes.keys) == Set(model.entities.keys)
+        !entityVersionHashes.isEmpty && Set(entityVersionHashes.keys) == Set(model.entitiesByName.keys)
     }
 }
 

@@ -52,12 +52,13 @@ struct SourceStore {
     /// Core Data's in-place migration may keep the former name of a renamed entity with its number.
     private static func renamed(_ numbers: EntityNumbers, as model: ManagedObjectModel) -> EntityNumbers {
         let unknown = Dictionary(
-            model.entities.values.filter { numbers.number(of: $0.name) == nil }.map { ($0.canonicalName, $0.name) },
+            model.entitiesByName.values.filter { numbers.number(of: $0.name) == nil }
+                .map { ($0.canonicalName, $0.name) },
             uniquingKeysWith: { first, _ in first }
         )
         return EntityNumbers(
             numbers.entries.map { entry in
-                guard entry.isOfModel, model.entities[entry.name] == nil, let name = unknown[entry.name] else {
+                guard entry.isOfModel, model.entitiesByName[entry.name] == nil, let name = unknown[entry.name] else {
                     return entry
                 }
                 return EntityNumbers.Entry(number: entry.number, name: name, parent: entry.parent, max: entry.max)
@@ -99,7 +100,7 @@ extension StoreShape {
                 EntityNumbers.Entry(
                     number: Int64(position) + 1,
                     name: name,
-                    parent: model.entities[name]?.superentity.flatMap { numbering.number(of: $0) } ?? 0
+                    parent: model.entitiesByName[name]?.superentity.flatMap { numbering.number(of: $0) } ?? 0
                 )
             } + other.entries.filter { !$0.isOfModel }
     }

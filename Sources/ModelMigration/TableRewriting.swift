@@ -97,7 +97,7 @@ struct TableRewriting {
 
     /// The columns of each uniqueness constraint of the target.
     private var uniqueColumns: [[String]] {
-        plan.mapping.target.entities.values.flatMap { entity in
+        plan.mapping.target.entitiesByName.values.flatMap { entity in
             entity.uniquenessConstraints.map { constraint in
                 constraint.map { name in
                     let stored = plan.layout.entities[entity.name]

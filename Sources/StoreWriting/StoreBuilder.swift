@@ -89,7 +89,7 @@ package struct StoreBuilder: Sendable {
 
     private func writeEntityNumbers(to connection: StoreConnection) throws(StoreError) {
         for name in shape.numbering.names {
-            let parent = shape.model.entities[name]?.superentity.flatMap { shape.numbering.number(of: $0) }
+            let parent = shape.model.entitiesByName[name]?.superentity.flatMap { shape.numbering.number(of: $0) }
             try connection.run(
                 "INSERT INTO Z_PRIMARYKEY (Z_ENT, Z_NAME, Z_SUPER, Z_MAX) VALUES (?, ?, ?, 0)",
                 [.integer(shape.number(of: name)), .text(name), .integer(parent ?? 0)]

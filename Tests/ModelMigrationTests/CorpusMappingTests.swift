@@ -30,7 +30,7 @@ struct CorpusMappingTests {
             for target in models[index...] {
                 let mapping = try InferredMapping(from: source, to: target)
                 #expect(mapping.target == target)
-                #expect(mapping.isIdentity == (source.entities == target.entities))
+                #expect(mapping.isIdentity == (source.entitiesByName == target.entitiesByName))
             }
         }
     }

@@ -58,7 +58,7 @@ struct GenuineMigrationTests {
         try Self.compare(before, try StoreContent(connection, layout), migrator.mapping)
         let metadata = try #require(try StoreMetadata(reading: connection))
         #expect(metadata.uuid == former.uuid)
-        #expect(Set(metadata.entityVersionHashes.keys) == Set(target.model.entities.keys))
+        #expect(Set(metadata.entityVersionHashes.keys) == Set(target.model.entitiesByName.keys))
         if target.hasGenuineHashes { #expect(metadata.entityVersionHashes == target.entityVersionHashes) }
         #expect((metadata.values[MetadataWriter.syntheticHashesKey] == nil) == target.hasGenuineHashes)
         if migration.isStore { try Self.compareForm(connection, migration) }
@@ -100,7 +100,7 @@ struct GenuineMigrationTests {
     private static func layout(_ connection: StoreConnection, _ model: ManagedObjectModel) throws -> StoreLayout? {
         guard let numbers = try EntityNumbers(reading: connection) else { return nil }
         let names = Dictionary(
-            model.entities.values.map { ($0.canonicalName, $0.name) },
+            model.entitiesByName.values.map { ($0.canonicalName, $0.name) },
             uniquingKeysWith: { first, _ in first }
         )
         let entries = numbers.entries.map { entry in

@@ -28,37 +28,6 @@ struct StrangersStrategyTests {
 
         """
 
-    private static let test = """
-        import StoreMigrationTesting
-        import StoreStrategies
-        import Testing
-
-        @Test func compliance() throws { try StrategyComplianceTest(QuickTimeout()).run() }
-        """
-
-    private static let manifest = """
-        // swift-tools-version: 6.2
-        import PackageDescription
-
-        let package = Package(
-            name: "stranger",
-            dependencies: [.package(name: "store-migrate", path: "PACKAGE")],
-            targets: [
-                .target(
-                    name: "QuickTimeout",
-                    dependencies: [.product(name: "StoreStrategies", package: "store-migrate")]
-                ),
-                .testTarget(
-                    name: "QuickTimeoutTests",
-                    dependencies: [
-                        .product(name: "StoreStrategies", package: "store-migrate"),
-                        .product(name: "StoreMigrationTesting", package: "store-migrate"),
-                    ]
-                ),
-            ]
-        )
-        """
-
     @Test(
         "The compliance test passes for a correct strategy and reports a wrong one",
         arguments: [("timeout = 5", ""), ("isReadOnly = true", "it sets isReadOnly, which it does not document")]
@@ -104,27 +73,6 @@ struct StrangersStrategyTests {
         )
         #expect(built.status == 0, "\(built.output)")
         return try ChildProgram.run([program]).output
-    }
-
-    /// The package is built into a folder that all such packages share; it uses only the sources of this package.
-    @Test("The tests of a package with the strategy pass")
-    func package() throws {
-        let scratch = try Scratch()
-        try scratch.write("Package.swift", Self.manifest.replacing("PACKAGE", with: Package.path))
-        let strategy = Self.strategy.replacing("CHANGE", with: "timeout = 5")
-        try scratch.write("Sources/QuickTimeout/QuickTimeout.swift", strategy)
-        try scratch.write("Tests/QuickTimeoutTests/QuickTimeout.swift", strategy)
-        try scratch.write("Tests/QuickTimeoutTests/QuickTimeoutTests.swift", Self.test)
-        // The dependencies of this package, which are fetched already.
-        try scratch.write(
-            "Package.resolved",
-            try String(contentsOfFile: Package.path + "/Package.resolved", encoding: .utf8)
-        )
-        let tested = try ChildProgram.run(
-            ["swift", "test", "--package-path", scratch.path(""), "--force-resolved-versions", "--jobs", "2"]
-                + ["--scratch-path", Package.path + "/.build/strangers"]
-        )
-        #expect(tested.status == 0, "\(tested.output.suffix(4000))")
     }
 
     /// The build folder, which contains the contract's module.

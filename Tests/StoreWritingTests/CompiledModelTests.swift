@@ -12,7 +12,7 @@ struct CompiledModelTests {
     private static func writeModel(into scratch: ScratchFolder) throws -> [String: [UInt8]] {
         let folder = try scratch.directory.createDirectory("Habits.momd", mode: 0o755)
         let archive = try Inflate.inflate(ModelCacheWriter.bytes(of: model), limit: 1 << 20)
-        let names = model.entities.keys.sorted()
+        let names = model.entitiesByName.keys.sorted()
         let hashes = Dictionary(
             uniqueKeysWithValues: names.enumerated().map { ($1, [UInt8](repeating: UInt8($0 + 1), count: 32)) }
         )

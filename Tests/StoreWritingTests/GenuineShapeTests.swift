@@ -72,7 +72,7 @@ struct GenuineShapeTests {
     func indexes(_ store: String) throws {
         guard let genuine = try Genuine.read(store), (genuine.metadata.frameworkVersion ?? 0) >= 850 else { return }
         let special = Set(
-            genuine.shape.model.entities.values.flatMap { entity in
+            genuine.shape.model.entitiesByName.values.flatMap { entity in
                 entity.fetchIndexes.filter(Self.isSpecial).map { "Z_\(entity.name)_\($0.name)" }
             }
         )

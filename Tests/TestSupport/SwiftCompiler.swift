@@ -32,6 +32,37 @@ package struct SwiftCompiler {
         return output.replacingOccurrences(of: folder.path + "/", with: "")
     }
 
+    /// The public symbols of modules, as `Type.member(label:)`.
+    package func publicNames(of modules: [String]) throws -> Set<String> {
+        struct Graph: Decodable {
+            struct Symbol: Decodable { let pathComponents: [String] }
+            let symbols: [Symbol]
+        }
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("store-migrate-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        #if arch(arm64)
+        let target = "aarch64-unknown-linux-gnu"
+        #else
+        let target = "x86_64-unknown-linux-gnu"
+        #endif
+        var names: Set<String> = []
+        for module in modules {
+            let words = ["swift-symbolgraph-extract", "-module-name", module, "-target", target]
+            let options = ["-minimum-access-level", "public", "-output-dir", folder.path]
+            let run = try ChildProgram.run(words + options + searchPaths)
+            guard run.status == 0 else { throw CocoaError(.fileReadUnknown, userInfo: ["output": run.output]) }
+            // Extensions of another module's types have a file of their own, `module@other`.
+            for file in ([module] + modules.map { "\(module)@\($0)" }) {
+                let url = folder.appendingPathComponent(file + ".symbols.json")
+                guard FileManager.default.fileExists(atPath: url.path) else { continue }
+                let graph = try JSONDecoder().decode(Graph.self, from: Data(contentsOf: url))
+                names.formUnion(graph.symbols.map { $0.pathComponents.joined(separator: ".") })
+            }
+        }
+        return names
+    }
+
     /// The built modules, and the module maps of the C modules that they import.
     private var searchPaths: [String] {
         let checkouts = products.deletingLastPathComponent().deletingLastPathComponent()

@@ -18,7 +18,7 @@ public struct FetchError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// The error for an entity that the model lacks, with those it has.
     package init(unknown entity: String, in model: ManagedObjectModel) {
-        let hint = NearName.hint(entity, among: model.entities.keys.sorted(), list: "it has")
+        let hint = NearName.hint(entity, among: model.entitiesByName.keys.sorted(), list: "it has")
         self.init(entity: entity, keyPath: "", message: "the model has no such entity; \(hint)")
     }
 

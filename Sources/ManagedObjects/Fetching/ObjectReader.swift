@@ -52,7 +52,7 @@ public struct ObjectReader: BlockingCalls {
         let schema = try StoreSchema(reading: connection)
         var model =
             try ManagedObjectModel(cachedIn: connection) ?? .inferred(from: schema, entityNumbers: numbers)
-        if model.entities[request.entityName] == nil, numbers.number(of: request.entityName) != nil {
+        if model.entitiesByName[request.entityName] == nil, numbers.number(of: request.entityName) != nil {
             // The store's entity numbers name an entity that its cached model lacks: the tables are sufficient.
             model = .inferred(from: schema, entityNumbers: numbers)
         }

@@ -34,7 +34,7 @@ package struct ResolvedFetch: Sendable {
 
     init(_ request: FetchRequest, in model: ManagedObjectModel) throws(FetchError) {
         let entity = request.entityName
-        guard model.entities[entity] != nil else { throw FetchError(unknown: entity, in: model) }
+        guard model.entitiesByName[entity] != nil else { throw FetchError(unknown: entity, in: model) }
         self.request = request
         predicate = try request.predicate?.resolved(for: entity, in: model)
         var keys: [SortKey] = []

@@ -6,7 +6,7 @@ extension FetchPredicate {
         for entity: String,
         in model: ManagedObjectModel
     ) throws(FetchError) -> ResolvedPredicate {
-        guard model.entities[entity] != nil else { throw FetchError(unknown: entity, in: model) }
+        guard model.entitiesByName[entity] != nil else { throw FetchError(unknown: entity, in: model) }
         let resolver = PredicateResolver(model: model, entity: entity)
         return ResolvedPredicate(entity: entity, node: try resolver.node(node))
     }

@@ -38,7 +38,7 @@ extension PredicateResolver {
         else {
             throw error(path.names, "an entity can only be compared with a string, its name")
         }
-        guard model.entities[name] != nil else { throw error(path.names, "the model has no entity '\(name)'") }
+        guard model.entitiesByName[name] != nil else { throw error(path.names, "the model has no entity '\(name)'") }
         return .entity(entityPath.subject, [name])
     }
 }

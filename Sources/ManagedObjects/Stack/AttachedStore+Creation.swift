@@ -3,6 +3,7 @@ internal import SafeFiles
 internal import StoreFormat
 internal import StoreStrategies
 internal import StoreWriting
+internal import SystemPackage
 
 extension AttachedStore {
     /// Creates an empty store in Core Data's format if there is none.
@@ -14,7 +15,7 @@ extension AttachedStore {
         versionHashes: [String: [UInt8]]
     ) throws {
         let location = StoreLocation(url: description.url)
-        let directory = try Directory.open(path: location.folder)
+        let directory = try folder(of: location)
         guard !description.isReadOnly, try !directory.isIntroduced(location.name) else { return }
         var options = StoreBuilder.Options()
         options.versionHashes = versionHashes
@@ -39,6 +40,25 @@ extension AttachedStore {
             let file = try nursery.openFile(place.name, for: .writing)
             try file.setOwner(user: nil, group: owningGroup)
             try file.close()
+        }
+    }
+
+    /// Throws for a missing store what a caller has to do to have it created.
+    static func requireStore(_ description: PersistentStoreDescription) throws {
+        let location = StoreLocation(url: description.url)
+        guard try folder(of: location).status(of: location.name) == nil else { return }
+        let advice =
+            description.isReadOnly
+            ? "the first program that opens it for writing, with a model, creates it"
+            : "open it with a model (managedObjectModel) to create it"
+        throw StoreError(.notFound, path: location.path, "there is no store yet; " + advice)
+    }
+
+    private static func folder(of location: StoreLocation) throws -> Directory {
+        do {
+            return try Directory.open(path: location.folder)
+        } catch  where error.errno == .noSuchFileOrDirectory {
+            throw StoreError(.notFound, path: location.folder, "the folder of the store does not exist; create it")
         }
     }
 

@@ -7,7 +7,7 @@ package final class ModelShape: Sendable {
 
     package init(_ model: ManagedObjectModel) {
         self.model = model
-        entities = model.entities.mapValues { ObjectShape($0, in: model) }
+        entities = model.entitiesByName.mapValues { ObjectShape($0, in: model) }
     }
 
     /// The shape of an entity; the error for an unknown name does not list the known ones.

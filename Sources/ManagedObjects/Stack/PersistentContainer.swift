@@ -30,7 +30,10 @@ public final class PersistentContainer: Sendable {
         )
     }
 
-    /// Opens every store.
+    /// The model; nil for a container without a given model until it has loaded its first store.
+    public var managedObjectModel: ManagedObjectModel? { persistentStoreCoordinator.managedObjectModel }
+
+    /// Opens every store; with a model, creates those that are missing.
     ///
     /// Stops at the first that cannot be opened; those opened before stay open.
     @discardableResult

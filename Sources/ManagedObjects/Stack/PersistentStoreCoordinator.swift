@@ -55,6 +55,7 @@ public final class PersistentStoreCoordinator: BlockingCalls {
         }
         try AttachedStore.check(description)
         if let model { try AttachedStore.createIfMissing(description, model: model, versionHashes: hashes ?? [:]) }
+        try AttachedStore.requireStore(description)
         func attach() throws -> AttachedStore {
             try AttachedStore(description, model: model, hashes: hashes, writesInferredModel: writesInferredModel)
         }

@@ -67,10 +67,10 @@ struct StoreContents: Sendable {
             let known = metadata.entityVersionHashes
             differing = Set(hashes.keys).union(known.keys).filter { hashes[$0] != known[$0] }
         } else if let cached {
-            differing = Set(model.entities.keys).union(cached.entities.keys)
-                .filter { model.entities[$0]?.versionedForm != cached.entities[$0]?.versionedForm }
+            differing = Set(model.entitiesByName.keys).union(cached.entitiesByName.keys)
+                .filter { model.entitiesByName[$0]?.versionedForm != cached.entitiesByName[$0]?.versionedForm }
         } else {
-            differing = Array(Set(model.entities.keys).symmetricDifference(numbers.modelEntries.map(\.name)))
+            differing = Array(Set(model.entitiesByName.keys).symmetricDifference(numbers.modelEntries.map(\.name)))
         }
         guard differing.isEmpty else {
             let names = differing.sorted(by: ManagedObjectModel.inByteOrder).joined(separator: ", ")

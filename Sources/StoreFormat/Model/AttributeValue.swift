@@ -81,6 +81,31 @@ extension AttributeValue {
     }
 }
 
+extension AttributeValue: CustomStringConvertible {
+    /// The value as a person reads it: of bytes only their number, of no value `nil`.
+    public var description: String {
+        switch self {
+        case .null: "nil"
+        case .boolean(let value): "\(value)"
+        case .integer(let value): "\(value)"
+        case .real(let value): "\(value)"
+        case .decimal(let value): "\(value)"
+        case .string(let value), .uri(let value): value
+        case .date(let value): Self.text(value)
+        case .data(let value): "\(value.count) bytes"
+        case .uuid(let value): value.uuidString
+        case .externalData(let reference): "external file \(reference.fileName)"
+        }
+    }
+
+    /// The date in the years 1 to 9999; outside of its calendar Foundation traps.
+    private static func text(_ date: Date) -> String {
+        let seconds = date.timeIntervalSinceReferenceDate
+        guard (-63_113_904_000..<252_423_993_600).contains(seconds) else { return "\(seconds) seconds from 2001" }
+        return "\(date)"
+    }
+}
+
 extension AttributeValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
     ExpressibleByFloatLiteral, ExpressibleByStringLiteral
 {

@@ -41,7 +41,7 @@ extension LayoutResolver {
         var columns = Columns(table)
         // Names are assigned in the order of the entities' numbers, parents before children.
         for name in tree {
-            guard let entity = model.entities[name] else { continue }
+            guard let entity = model.entitiesByName[name] else { continue }
             for attribute in entity.attributes where !attribute.isTransient {
                 resolve(attribute, of: name, in: &columns)
             }

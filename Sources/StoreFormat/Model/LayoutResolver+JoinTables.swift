@@ -13,7 +13,7 @@ extension LayoutResolver {
     mutating func resolveJoinTables() {
         var done: Set<[String]> = []
         for name in order {
-            for relationship in model.entities[name]?.relationships ?? [] where !relationship.isTransient {
+            for relationship in model.entitiesByName[name]?.relationships ?? [] where !relationship.isTransient {
                 guard isManyToMany(relationship), let pair = pair(relationship, declaredBy: name) else {
                     if relationship.isToMany { checkInverse(relationship, declaredBy: name) }
                     continue

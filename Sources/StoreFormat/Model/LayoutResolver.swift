@@ -31,14 +31,14 @@ struct LayoutResolver {
         self.model = model
         self.schema = schema
         numbers = entityNumbers
-        parents = Set(model.entities.values.compactMap(\.superentity))
+        parents = Set(model.entitiesByName.values.compactMap(\.superentity))
         var seen: Set<String> = []
         let order = entityNumbers.modelEntries.map(\.name)
-            .filter { model.entities[$0] != nil && seen.insert($0).inserted }
+            .filter { model.entitiesByName[$0] != nil && seen.insert($0).inserted }
         self.order = order
         trees = Dictionary(grouping: order) { model.lineage(of: $0).first?.name ?? $0 }
         let lonely = order.flatMap { owner in
-            (model.entities[owner]?.relationships ?? [])
+            (model.entitiesByName[owner]?.relationships ?? [])
                 .filter { $0.isToMany && !$0.isTransient && $0.inverse == nil }.map { (owner: owner, relationship: $0) }
         }
         hiddenKeys = Dictionary(grouping: lonely, by: \.relationship.destination)
@@ -46,7 +46,8 @@ struct LayoutResolver {
 
     mutating func resolve() {
         let numbered = Set(order)
-        for name in model.entities.keys.sorted(by: ManagedObjectModel.inByteOrder) where !numbered.contains(name) {
+        for name in model.entitiesByName.keys.sorted(by: ManagedObjectModel.inByteOrder) where !numbered.contains(name)
+        {
             report(name, nil, "the store has no number for the entity")
         }
         var roots: Set<String> = []
@@ -66,7 +67,7 @@ struct LayoutResolver {
                 number: number,
                 root: lineage.first?.name ?? name,
                 table: table.name,
-                isAbstract: model.entities[name]?.isAbstract ?? false,
+                isAbstract: model.entitiesByName[name]?.isAbstract ?? false,
                 hasSubentities: parents.contains(name),
                 attributes: lineage.flatMap { attributes[$0.name] ?? [] },
                 relationships: lineage.flatMap { relationships(declaredBy: $0, joins: joins[$0.name] ?? []) },

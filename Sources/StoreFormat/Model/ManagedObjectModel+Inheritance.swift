@@ -6,7 +6,7 @@ extension ManagedObjectModel {
         var result: [EntityDescription] = []
         var seen: Set<String> = []
         var next: String? = name
-        while let name = next, seen.insert(name).inserted, let entity = entities[name] {
+        while let name = next, seen.insert(name).inserted, let entity = entitiesByName[name] {
             result.append(entity)
             next = entity.superentity
         }
@@ -20,7 +20,8 @@ extension ManagedObjectModel {
 
     /// The names of the entities that inherit from this one directly, in byte order.
     package func subentities(of name: String) -> [String] {
-        entities.values.filter { $0.superentity == name && $0.name != name }.map(\.name).sorted(by: Self.inByteOrder)
+        entitiesByName.values.filter { $0.superentity == name && $0.name != name }.map(\.name)
+            .sorted(by: Self.inByteOrder)
     }
 
     /// The attributes of an entity, inherited ones first.

@@ -12,17 +12,12 @@ public struct RelationshipPair: Hashable, Sendable {
 }
 
 extension ManagedObjectModel {
-    /// The entities in the order of their names, independent of the locale.
-    public var sortedEntities: [EntityDescription] {
-        entities.values.sorted { Array($0.name.utf8).lexicographicallyPrecedes(Array($1.name.utf8)) }
-    }
-
     /// Every relationship once, in the order of the entities' names, without those to unknown entities.
     public var relationshipPairs: [RelationshipPair] {
         var seen: Set<[String]> = []
         var pairs: [RelationshipPair] = []
-        for entity in sortedEntities {
-            for relationship in entity.relationships where entities[relationship.destination] != nil {
+        for entity in entities {
+            for relationship in entity.relationships where entitiesByName[relationship.destination] != nil {
                 guard !seen.contains([entity.name, relationship.name]) else { continue }
                 let inverse = inverse(of: relationship, declaredBy: entity.name)
                 if let inverse { seen.insert([inverse.entity, inverse.relationship.name]) }
@@ -39,7 +34,7 @@ extension ManagedObjectModel {
         var seen: Set<String> = []
         var next: String? = relationship.destination
         while let current = next, seen.insert(current).inserted {
-            let description = entities[current]
+            let description = entitiesByName[current]
             if let found = description?.relationships.first(where: { $0.name == name && $0.destination == entity }) {
                 return .init(entity: current, relationship: found)
             }

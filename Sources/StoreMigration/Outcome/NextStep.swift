@@ -23,3 +23,37 @@ public enum NextStep: Hashable, Sendable {
     /// Create a missing folder.
     case makeFolder(path: String)
 }
+
+extension NextStep: CustomStringConvertible {
+    /// The command to type after a run without options.
+    public var description: String { command() }
+
+    /// The command to type, with the options that make it decide as the run did.
+    ///
+    /// `sharing` completes the flags of a share. `run` is for commands that use the journal, such as `--state DIR` after a run
+    /// with a state folder of its own, and `reading` for commands that only open stores.
+    public func command(
+        sharing: ([String]) -> [String] = { $0 },
+        run: [String] = [],
+        reading: [String] = []
+    ) -> String {
+        let words: [String] =
+            switch self {
+            case .retire(let old): ["store-migrate", "retire", old] + run
+            case .resume(let old): ["store-migrate", "resume", old] + run
+            case .share(let old, let new, let flags): ["store-migrate", "share", old, new] + sharing(flags)
+            case .status(let old, let new): ["store-migrate", "status", old, new] + run
+            case .verify(let store): ["store-migrate", "verify", store] + reading
+            case .inspect(let path): ["store-migrate", "inspect", path] + reading
+            case .diff(let first, let second): ["store-migrate", "diff", first, second] + reading
+            case .merge(let into, let from): ["store-migrate", "merge", into, from] + reading
+            case .unmerge(let into): ["store-migrate", "unmerge", into] + run
+            case .unshare(let old, let new): ["store-migrate", "unshare", old, new] + run
+            case .makeFolder(let path): ["mkdir", "-p", path]
+            }
+        return Self.commandLine(words)
+    }
+
+    /// Words as one line for a POSIX shell, with quotes where it needs them.
+    public static func commandLine(_ words: [String]) -> String { words.map(ShellWord.quoted).joined(separator: " ") }
+}

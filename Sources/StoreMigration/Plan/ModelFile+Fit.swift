@@ -11,8 +11,8 @@ extension ModelFile {
             return entityVersionHashes == theirs || otherVersions.values.contains(theirs)
         }
         guard inspection.modelSource == .modelCache, let stored = inspection.model else { return true }
-        return stored.entities.values.allSatisfy { entity in
-            guard let known = model.entities[entity.name] else { return false }
+        return stored.entitiesByName.values.allSatisfy { entity in
+            guard let known = model.entitiesByName[entity.name] else { return false }
             let names = Set(known.attributes.map(\.name) + known.relationships.map(\.name))
             return names.isSuperset(of: entity.attributes.map(\.name) + entity.relationships.map(\.name))
         }

@@ -29,7 +29,7 @@ struct SpreadModel {
             for relationship in entity.relationships where relationship.declaredBy == entity.name {
                 add(relationship, of: entity, entities)
             }
-            for names in layout.model.entities[entity.name]?.uniquenessConstraints ?? [] {
+            for names in layout.model.entitiesByName[entity.name]?.uniquenessConstraints ?? [] {
                 add(names, of: entity, entities)
             }
             historyColumnLengths[entity.number] = entity.historySlots.byteCount

@@ -140,7 +140,7 @@ enum ProbeEditor {
     ) throws -> String {
         if let example { return example.shape.name }
         let model = context.persistentStoreCoordinator.managedObjectModel
-        let able = model?.entities.values
+        let able = model?.entitiesByName.values
             .filter {
                 !$0.isAbstract && model?.isEntity($0.name, kindOf: relationship.destination) == true
             }

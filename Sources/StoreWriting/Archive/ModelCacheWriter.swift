@@ -28,7 +28,7 @@ package struct ModelCacheWriter {
 
     private mutating func write() -> PropertyListValue {
         let root = archive.reserve()
-        let names = model.entities.keys.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        let names = model.entitiesByName.keys.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         for name in names {
             entityReferences[name] = archive.reserve()
             for entity in model.lineage(of: name) {
@@ -38,7 +38,7 @@ package struct ModelCacheWriter {
             }
         }
         for name in names {
-            if let entity = model.entities[name] { define(entity, model: root) }
+            if let entity = model.entitiesByName[name] { define(entity, model: root) }
         }
         let identifiers = model.versionIdentifiers.map { archive.string($0) }
         let entities = knownKeysDictionary(names)
@@ -74,7 +74,7 @@ package struct ModelCacheWriter {
     private mutating func define(_ entity: EntityDescription, model root: PropertyListValue) {
         guard let reference = entityReferences[entity.name] else { return }
         let name = archive.string(entity.name)
-        let subentities = model.entities.values.filter { $0.superentity == entity.name }.map(\.name)
+        let subentities = model.entitiesByName.values.filter { $0.superentity == entity.name }.map(\.name)
             .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         let subentityEntries = subentities.compactMap { name in
             entityReferences[name].map { (key: archive.string(name), value: $0) }

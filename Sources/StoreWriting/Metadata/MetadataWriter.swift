@@ -19,7 +19,7 @@ package enum MetadataWriter {
         versionHashes: [String: [UInt8]] = [:],
         additional: [String: PropertyListValue] = [:]
     ) -> StoreMetadata {
-        let isGenuine = !versionHashes.isEmpty && Set(versionHashes.keys) == Set(model.entities.keys)
+        let isGenuine = !versionHashes.isEmpty && Set(versionHashes.keys) == Set(model.entitiesByName.keys)
         let hashes = isGenuine ? versionHashes : SyntheticVersionHash.hashes(of: model)
         var values: [String: PropertyListValue] = [
             "NSStoreType": .string("SQLite"),

@@ -9,7 +9,7 @@ package enum SyntheticVersionHash {
     /// Returns the stand-in for each entity of `model`: SHA-256 of a text that describes the entity with its inherited
     /// properties.
     package static func hashes(of model: ManagedObjectModel) -> [String: [UInt8]] {
-        model.entities.mapValues { SHA256.digest(of: Array(text(of: $0, in: model).utf8)) }
+        model.entitiesByName.mapValues { SHA256.digest(of: Array(text(of: $0, in: model).utf8)) }
     }
 
     private static func text(of entity: EntityDescription, in model: ManagedObjectModel) -> String {

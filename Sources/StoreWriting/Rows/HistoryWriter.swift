@@ -218,7 +218,7 @@ extension HistoryWriter {
         to connection: StoreConnection
     ) throws(StoreError) {
         let count =
-            model.entities.keys
+            model.entitiesByName.keys
             .map { name in
                 model.attributes(of: name).count { $0.preservesValueInHistoryOnDeletion && !$0.isTransient }
             }

@@ -129,7 +129,7 @@ package final class RowWriter {
         }
         guard let entity = layout.entities[name] else {
             throw unfit(
-                layout.model.entities[name] == nil
+                layout.model.entitiesByName[name] == nil
                     ? "the model has no entity \(name)" : "the store has no table for the entity \(name)"
             )
         }

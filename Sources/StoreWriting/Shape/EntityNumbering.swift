@@ -13,8 +13,8 @@ package struct EntityNumbering: Sendable {
     /// Throws if the model is not a forest: a superentity is missing, or entities inherit from each other.
     package init(_ model: ManagedObjectModel) throws(StoreError) {
         var subentities: [String: [String]] = [:]
-        for entity in model.entities.values {
-            if let superentity = entity.superentity, model.entities[superentity] == nil {
+        for entity in model.entitiesByName.values {
+            if let superentity = entity.superentity, model.entitiesByName[superentity] == nil {
                 throw StoreError(.incompatible, path: "", "entity \(entity.name) has an unknown parent \(superentity)")
             }
             subentities[entity.superentity ?? "", default: []].append(entity.name)
@@ -29,7 +29,7 @@ package struct EntityNumbering: Sendable {
             roots[name] = root
             pending += (subentities[name] ?? []).reversed().map { (name: $0, root: root) }
         }
-        guard names.count == model.entities.count else {
+        guard names.count == model.entitiesByName.count else {
             throw StoreError(.incompatible, path: "", "the model's entities descend from each other")
         }
         self.names = names

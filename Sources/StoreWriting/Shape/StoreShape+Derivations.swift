@@ -27,7 +27,7 @@ extension StoreShape {
     /// observed in a genuine store; an attribute with another derivation is listed in ``unmaintained``.
     mutating func addTriggers() {
         for name in numbering.names {
-            for attribute in (model.entities[name]?.attributes ?? []).inByteOrder
+            for attribute in (model.entitiesByName[name]?.attributes ?? []).inByteOrder
             where attribute.isDerived && !attribute.isTransient {
                 let known = triggers(of: attribute, declaredBy: name)
                 triggers += known

@@ -8,13 +8,13 @@ extension StoreShape {
         for root in numbering.rootNames {
             let table = "Z" + root.uppercased()
             for name in numbering.subtree(of: root) {
-                guard let entity = model.entities[name] else { continue }
+                guard let entity = model.entitiesByName[name] else { continue }
                 for relationship in entity.relationships.inByteOrder {
                     guard let column = columnNames[.key(entity: name, name: relationship.name)] else { continue }
                     add("\(table)_\(column)_INDEX", on: table, [column])
                 }
                 for relationship in numbering.names.flatMap({ owner in
-                    (model.entities[owner]?.relationships ?? []).inByteOrder
+                    (model.entitiesByName[owner]?.relationships ?? []).inByteOrder
                         .filter { $0.destination == name }
                         .compactMap { columnNames[.keyOfMissingInverse(entity: owner, name: $0.name)] }
                 }) {
@@ -31,7 +31,7 @@ extension StoreShape {
     }
 
     private mutating func addDeclaredIndexes(of name: String, on table: String) {
-        guard let entity = model.entities[name] else { return }
+        guard let entity = model.entitiesByName[name] else { return }
         // A spatial index is a virtual table with triggers, which only Core Data creates.
         for index in entity.fetchIndexes where index.elements.allSatisfy({ $0.kind == .binary }) {
             let columns = index.properties.compactMap { column(of: $0, in: name) }

@@ -7,7 +7,7 @@ extension StoreShape {
     /// relationships of one entity the ordered one, then the first by name.
     mutating func addJoinTables() throws(StoreError) {
         for entity in numbering.names {
-            for relationship in (model.entities[entity]?.relationships ?? []).inByteOrder {
+            for relationship in (model.entitiesByName[entity]?.relationships ?? []).inByteOrder {
                 guard let inverse = inverse(of: relationship), relationship.isToMany, inverse.isToMany,
                     !relationship.isTransient
                 else { continue }

@@ -45,7 +45,7 @@ extension StoreShape {
     /// Adds the table of a root entity, with the columns of all its descendants.
     mutating func addTable(of root: String) throws(StoreError) {
         var wanted: [(purpose: ColumnPurpose, column: Column)] = []
-        let subtree = numbering.subtree(of: root).compactMap { model.entities[$0] }
+        let subtree = numbering.subtree(of: root).compactMap { model.entitiesByName[$0] }
         for rank in 0...7 {
             for entity in subtree {
                 for attribute in entity.attributes.inByteOrder where attribute.type.columnRank == rank {
@@ -134,7 +134,7 @@ extension StoreShape {
         leadingTo entity: EntityDescription
     ) -> [(owner: String, relationship: RelationshipDescription)] {
         numbering.names.flatMap { owner in
-            (model.entities[owner]?.relationships ?? []).inByteOrder
+            (model.entitiesByName[owner]?.relationships ?? []).inByteOrder
                 .filter { $0.isToMany && $0.inverse == nil && !$0.isTransient && $0.destination == entity.name }
                 .map { (owner, $0) }
         }

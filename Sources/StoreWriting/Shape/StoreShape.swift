@@ -92,10 +92,10 @@ package struct StoreShape: Sendable {
 
 extension StoreShape {
     private func checkRelationships() throws(StoreError) {
-        for entity in model.entities.values {
+        for entity in model.entitiesByName.values {
             for relationship in entity.relationships {
                 let name = "\(entity.name).\(relationship.name)"
-                guard model.entities[relationship.destination] != nil else {
+                guard model.entitiesByName[relationship.destination] != nil else {
                     throw StoreError(
                         .incompatible,
                         path: "",

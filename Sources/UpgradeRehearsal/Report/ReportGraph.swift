@@ -53,7 +53,7 @@ public struct ReportGraph: Hashable, Sendable {
 
     /// Creates the graph of a model; `detail` returns a few words about the entity of a name.
     public init(_ model: ManagedObjectModel, detail: (String) -> String? = { _ in nil }) {
-        let entities = model.sortedEntities
+        let entities = model.entities
         var places: [String: Int] = [:]
         for (index, entity) in entities.enumerated() { places[entity.name] = index }
         nodes = entities.map { entity in

@@ -50,25 +50,8 @@ struct RepeatedOptions {
 }
 
 extension NextStep {
-    /// The command to type.
+    /// The command to type after a call with options.
     func command(_ options: RepeatedOptions) -> String {
-        let words: [String] =
-            switch self {
-            case .retire(let old): ["store-migrate", "retire", old] + options.run
-            case .resume(let old): ["store-migrate", "resume", old] + options.run
-            case .share(let old, let new, let flags): ["store-migrate", "share", old, new] + options.sharing(flags)
-            case .status(let old, let new): ["store-migrate", "status", old, new] + options.run
-            case .verify(let store): ["store-migrate", "verify", store] + options.reading
-            case .inspect(let path): ["store-migrate", "inspect", path] + options.reading
-            case .diff(let first, let second): ["store-migrate", "diff", first, second] + options.reading
-            case .merge(let into, let from): ["store-migrate", "merge", into, from] + options.reading
-            case .unmerge(let into): ["store-migrate", "unmerge", into] + options.run
-            case .unshare(let old, let new): ["store-migrate", "unshare", old, new] + options.run
-            case .makeFolder(let path): ["mkdir", "-p", path]
-            }
-        return words.map(ShellWord.quoted).joined(separator: " ")
+        command(sharing: options.sharing, run: options.run, reading: options.reading)
     }
-
-    /// The command to type after a call without options to repeat.
-    func command(stateFolder: String?) -> String { command(RepeatedOptions(stateFolder: stateFolder)) }
 }

@@ -4,7 +4,7 @@ extension Reporter {
     /// Shows a model entity by entity, or as one graph.
     func show(_ model: ManagedObjectModel, as part: InspectionPart) {
         guard part == .graph else {
-            for entity in model.sortedEntities { result(entity.text(style), record: entity.record) }
+            for entity in model.entities { result(entity.text(style), record: entity.record) }
             return
         }
         let graph = ModelGraph(model).text

@@ -23,7 +23,7 @@ extension StoreInspection {
     private var modelRecord: JSONValue {
         guard let model, let modelSource else { return .null }
         return .object([
-            ("source", .string(modelSource.rawValue)), ("entities", .integer(Int64(model.entities.count))),
+            ("source", .string(modelSource.rawValue)), ("entities", .integer(Int64(model.entitiesByName.count))),
             ("versionIdentifiers", .strings(model.versionIdentifiers)),
         ])
     }

@@ -57,7 +57,9 @@ enum Rehearsals {
     }
 
     /// The command that runs a scenario.
-    static func command(for file: PathArgument) -> String { "store-migrate rehearse " + ShellWord.quoted(file.text) }
+    static func command(for file: PathArgument) -> String {
+        NextStep.commandLine(["store-migrate", "rehearse", file.text])
+    }
 
     private static func fileName(_ name: String) -> String { name.contains(".") ? name : name + ".sqlite" }
 

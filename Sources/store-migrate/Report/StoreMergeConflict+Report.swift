@@ -96,7 +96,7 @@ extension ManagedObjectModel {
     fileprivate func type(of attribute: String, in entity: String) -> AttributeDescription.AttributeType? {
         var seen: Set<String> = []
         var next: String? = entity
-        while let name = next, seen.insert(name).inserted, let description = entities[name] {
+        while let name = next, seen.insert(name).inserted, let description = entitiesByName[name] {
             if let found = description.attributes.first(where: { $0.name == attribute }) { return found.type }
             next = description.superentity
         }

@@ -9,7 +9,7 @@ struct ModelGraph {
     private let identifiers: [String: String]
 
     init(_ model: ManagedObjectModel) {
-        entities = model.sortedEntities
+        entities = model.entities
         pairs = model.relationshipPairs
         var identifiers: [String: String] = [:]
         for (index, entity) in entities.enumerated() {

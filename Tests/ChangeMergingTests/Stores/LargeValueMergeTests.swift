@@ -17,7 +17,7 @@ struct LargeValueMergeTests {
         let shared = try triple.store("shared")
         let key = try #require(try shared.objects().first)
         let stored = try #require(try shared.value("photo", of: key))
-        let photo = try #require(RandomGraph.model.entities["Person"]?.attributes.first { $0.name == "photo" })
+        let photo = try #require(RandomGraph.model.entitiesByName["Person"]?.attributes.first { $0.name == "photo" })
         return try shared.side().plain(stored, of: photo)
     }
 

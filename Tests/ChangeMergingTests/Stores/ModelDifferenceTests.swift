@@ -22,13 +22,14 @@ struct ModelDifferenceTests {
                     AttributeDescription(name: "title", type: .string),
                     AttributeDescription(name: "color", type: .integer16),
                 ] + (extra.map { [$0] } ?? []),
-                relationships: StoreMergeTests.model.entities["Category"]?.relationships ?? []
+                relationships: StoreMergeTests.model.entitiesByName["Category"]?.relationships ?? []
             )
             let habit = EntityDescription(
                 name: "Habit",
-                attributes: (StoreMergeTests.model.entities["Habit"]?.attributes ?? []).filter { $0.name != "goal" }
+                attributes: (StoreMergeTests.model.entitiesByName["Habit"]?.attributes ?? [])
+                    .filter { $0.name != "goal" }
                     + (goal.map { [$0] } ?? []),
-                relationships: hasCategory ? StoreMergeTests.model.entities["Habit"]?.relationships ?? [] : [],
+                relationships: hasCategory ? StoreMergeTests.model.entitiesByName["Habit"]?.relationships ?? [] : [],
                 uniquenessConstraints: [["code"]]
             )
             return ManagedObjectModel(
@@ -45,7 +46,7 @@ struct ModelDifferenceTests {
         try builder.build(at: location, in: triple.folder.directory).close()
         let store = try MergeStore(location, in: triple.folder.directory, model)
         try store.save { writer in
-            for key in try base.objects() where model.entities[key.entity] != nil {
+            for key in try base.objects() where model.entitiesByName[key.entity] != nil {
                 try writer.allocateKeys(for: key.entity, upTo: key.primaryKey)
                 let names = model.attributes(of: key.entity).map(\.name)
                 var values = try base.side().stored(names, of: key.entity, key.primaryKey) ?? [:]
@@ -54,12 +55,12 @@ struct ModelDifferenceTests {
                 }
                 try writer.insert(key, values)
             }
-            guard model.entities["Category"] != nil else { return }
+            guard model.entitiesByName["Category"] != nil else { return }
             for habit in try base.writer.destinations(of: StoreMergeTests.category, "habits") {
                 try writer.connect(StoreMergeTests.category, "habits", to: habit)
             }
         }
-        for table in ["ZHABIT"] + (model.entities["Category"] == nil ? [] : ["ZCATEGORY"]) {
+        for table in ["ZHABIT"] + (model.entitiesByName["Category"] == nil ? [] : ["ZCATEGORY"]) {
             try base.connection.forEachRow("SELECT Z_PK, Z_OPT FROM \(table)") {
                 try store.connection.run("UPDATE \(table) SET Z_OPT = ? WHERE Z_PK = ?", [$0.value(1), $0.value(0)])
             }

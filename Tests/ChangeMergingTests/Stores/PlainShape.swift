@@ -24,7 +24,7 @@ struct PlainShape {
     /// Reads the relationships of a model.
     init(_ model: ManagedObjectModel) {
         var found: [Relation] = []
-        for entity in model.entities.values.sorted(by: { $0.name < $1.name }) {
+        for entity in model.entitiesByName.values.sorted(by: { $0.name < $1.name }) {
             for relationship in entity.relationships where !relationship.isTransient {
                 let inverse = relationship.inverse.flatMap { name in
                     model.relationships(of: relationship.destination).first { $0.name == name }

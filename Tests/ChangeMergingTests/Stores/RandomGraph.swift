@@ -124,7 +124,7 @@ enum RandomGraph {
     ])
 
     static func hasInverse(_ name: String) -> Bool {
-        model.entities.values.flatMap(\.relationships).contains { $0.name == name && $0.inverse != nil }
+        model.entitiesByName.values.flatMap(\.relationships).contains { $0.name == name && $0.inverse != nil }
     }
 
     private static let entities = ["Person", "Child", "Pet", "Club", "Debt", "Mark"]

@@ -134,7 +134,7 @@ struct ManagedUndoTests {
         _ = try Self.undo(triple, file)
         #expect(try shared.externalData()?.entries() == names)
         let stored = try #require(try shared.value("photo", of: key))
-        let photo = try #require(RandomGraph.model.entities["Person"]?.attributes.first { $0.name == "photo" })
+        let photo = try #require(RandomGraph.model.entitiesByName["Person"]?.attributes.first { $0.name == "photo" })
         #expect(try shared.side().plain(stored, of: photo) == .blob(bytes(1)))
     }
 

@@ -49,7 +49,7 @@ struct RandomEditingTests {
     static func everything(_ context: ManagedObjectContext) throws -> [ManagedObjectID: ObjectReading] {
         try context.performAndWait { context in
             var result: [ManagedObjectID: ObjectReading] = [:]
-            for entity in Library.model.entities.values where entity.superentity == nil {
+            for entity in Library.model.entitiesByName.values where entity.superentity == nil {
                 for object in try context.fetch(FetchRequest(entityName: entity.name)) {
                     result[object.objectID] = try ObjectReading(object)
                 }

@@ -121,7 +121,7 @@ struct GenuineHistoryTests {
         try coordinator.addPersistentStore(with: description)
         let context = ManagedObjectContext(.privateQueue, coordinator: coordinator, name: "editor")
         let names = before.names
-        let entities = names.model.entities.values.filter { !$0.isAbstract }.map(\.name).sorted()
+        let entities = names.model.entitiesByName.values.filter { !$0.isAbstract }.map(\.name).sorted()
             .filter { entity in
                 // The entity must not require other objects, and a deletion must not cascade.
                 names.relationships(entity).allSatisfy { ($0.isOptional || $0.isToMany) && $0.minCount == 0 }

@@ -44,12 +44,47 @@ struct ContainerTests {
     func missing() throws {
         let scratch = try ScratchFolder()
         let description = PersistentStoreDescription(url: scratch.location("new.sqlite").url)
-        #expect(throws: (any Error).self) { try PersistentStoreCoordinator().addPersistentStore(with: description) }
+        let error = #expect(throws: StoreError.self) {
+            try PersistentStoreCoordinator().addPersistentStore(with: description)
+        }
+        #expect(error?.code == .notFound && error?.path == scratch.path + "/new.sqlite")
+        #expect(error?.message == "there is no store yet; open it with a model (managedObjectModel) to create it")
+        var readOnly = description
+        readOnly.isReadOnly = true
+        let refusal = #expect(throws: StoreError.self) {
+            try PersistentStoreCoordinator(managedObjectModel: Library.model).addPersistentStore(with: readOnly)
+        }
+        #expect(refusal?.code == .notFound && refusal?.message.contains("opens it for writing") == true)
         #expect(try scratch.directory.status(of: "new.sqlite") == nil)
         let store = try PersistentStoreCoordinator(managedObjectModel: Library.model)
             .addPersistentStore(with: description)
         #expect(store.journalMode == "wal")
         #expect(try scratch.directory.status(of: "new.sqlite") != nil)
+    }
+
+    @Test("A missing folder of a store is an error that names the folder", arguments: [nil, Library.model])
+    func missingFolder(model: ManagedObjectModel?) throws {
+        let scratch = try ScratchFolder()
+        let url = scratch.location("none").url.appending(path: "new.sqlite")
+        let coordinator = PersistentStoreCoordinator(managedObjectModel: model)
+        let error = #expect(throws: StoreError.self) {
+            try coordinator.addPersistentStore(with: PersistentStoreDescription(url: url))
+        }
+        #expect(error?.code == .notFound && error?.path == scratch.path + "/none")
+        #expect(error?.message == "the folder of the store does not exist; create it")
+    }
+
+    @Test("A container has the model that it was given, or that of its store once it has loaded it")
+    func knownModel() throws {
+        let stack = try SiblingStack()
+        let model = SiblingStack.model
+        let descriptions = stack.container.persistentStoreDescriptions
+        let given = PersistentContainer(name: "given", managedObjectModel: model, descriptions: descriptions)
+        #expect(given.managedObjectModel == model)
+        let found = PersistentContainer(name: "found", descriptions: descriptions, viewContextOn: .privateQueue)
+        #expect(found.managedObjectModel == nil)
+        try found.loadPersistentStoresAndWait()
+        #expect(found.managedObjectModel?.entities.map(\.name) == model.entities.map(\.name))
     }
 
     @Test("When several containers create a store at once, one creates it and all can write", arguments: [false, true])
@@ -204,7 +239,7 @@ struct ContainerTests {
         let coordinator = PersistentStoreCoordinator()
         if fits {
             try coordinator.addPersistentStore(with: description)
-            #expect(coordinator.managedObjectModel?.entities.keys.sorted() == ["TestDummy"])
+            #expect(coordinator.managedObjectModel?.entitiesByName.keys.sorted() == ["TestDummy"])
         } else {
             let error = #expect(throws: ManagedObjectError.self) {
                 try coordinator.addPersistentStore(with: description)

@@ -24,7 +24,7 @@ struct CorpusReadingTests {
         #expect(plain.unexplainedColumns().isEmpty, "columns without a property")
         let context = ManagedObjectContext(.privateQueue, coordinator: coordinator)
         try context.performAndWait { context in
-            for entity in plain.names.model.entities.keys.sorted() {
+            for entity in plain.names.model.entitiesByName.keys.sorted() {
                 var request = FetchRequest(entityName: entity)
                 request.includesSubentities = false
                 let objects = try context.fetch(request)

@@ -26,7 +26,7 @@ struct GenuineObjectTests {
         var before = try PlainReading(connection)
         let names = before.names
         for kind in Self.kinds {
-            for entity in names.model.entities.values.sorted(by: { $0.name < $1.name })
+            for entity in names.model.entitiesByName.values.sorted(by: { $0.name < $1.name })
             where !entity.isAbstract && names.numbers[entity.name] != nil {
                 for property in Self.properties(kind, entity.name, names) {
                     let expected = try context.performAndWait { [before] context in

@@ -34,7 +34,7 @@ struct PlainNames {
         self.numbers = numbers
         // In one table, entities get column names in the order of their numbers; duplicates get a numeric suffix.
         var taken: [String: [String: Int]] = [:]
-        for entity in model.entities.values.sorted(by: { numbers[$0.name] ?? 0 < numbers[$1.name] ?? 0 }) {
+        for entity in model.entitiesByName.values.sorted(by: { numbers[$0.name] ?? 0 < numbers[$1.name] ?? 0 }) {
             let table = table(of: entity.name)
             let names =
                 entity.attributes.filter { !$0.isTransient }.map(\.name)
@@ -54,7 +54,7 @@ struct PlainNames {
     func lineage(_ entity: String) -> [EntityDescription] {
         var result: [EntityDescription] = []
         var next: String? = entity
-        while let name = next, let description = model.entities[name], result.count < 64 {
+        while let name = next, let description = model.entitiesByName[name], result.count < 64 {
             result.append(description)
             next = description.superentity
         }
@@ -65,12 +65,12 @@ struct PlainNames {
     func table(of entity: String) -> String { "Z" + root(entity).uppercased() }
 
     /// The entities in a table.
-    func entities(in table: String) -> [String] { model.entities.keys.filter { self.table(of: $0) == table } }
+    func entities(in table: String) -> [String] { model.entitiesByName.keys.filter { self.table(of: $0) == table } }
 
-    func hasSubentities(_ entity: String) -> Bool { model.entities.values.contains { $0.superentity == entity } }
+    func hasSubentities(_ entity: String) -> Bool { model.entitiesByName.values.contains { $0.superentity == entity } }
 
     func name(numbered number: Int64) -> String? {
-        numbers.first { $0.value == number && model.entities[$0.key] != nil }?.key
+        numbers.first { $0.value == number && model.entitiesByName[$0.key] != nil }?.key
     }
 
     /// Whether a row with this number is an object of exactly this entity; some rows have a wrong number.

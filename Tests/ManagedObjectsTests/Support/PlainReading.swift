@@ -46,7 +46,7 @@ struct PlainReading {
 
     /// The keys of the objects of an entity and its subentities.
     func keys(ofAll entity: String) -> [Int64] {
-        names.model.entities.keys.filter { names.lineage($0).contains { $0.name == entity } }.flatMap(keys(of:))
+        names.model.entitiesByName.keys.filter { names.lineage($0).contains { $0.name == entity } }.flatMap(keys(of:))
     }
 
     /// The concrete entity of a row; nil for a number of no entity in its table.
@@ -97,7 +97,7 @@ struct PlainReading {
     /// The columns of model tables without a property.
     func unexplainedColumns() -> [String] {
         var explained: [String: Set<String>] = [:]
-        for entity in names.model.entities.keys {
+        for entity in names.model.entitiesByName.keys {
             let table = names.table(of: entity)
             explained[table, default: []].formUnion(["Z_PK", "Z_ENT", "Z_OPT"])
             explained[table, default: []]

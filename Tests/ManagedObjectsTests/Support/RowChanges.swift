@@ -28,11 +28,11 @@ struct RowChanges {
 
     init(from before: PlainReading, to after: PlainReading) {
         let derived = Set(
-            before.names.model.entities.values.flatMap { entity in
+            before.names.model.entitiesByName.values.flatMap { entity in
                 entity.attributes.filter(\.isDerived).compactMap { before.names.column(entity.name, $0.name) }
             }
         )
-        let model = Set(before.names.model.entities.keys.map(before.names.table(of:)))
+        let model = Set(before.names.model.entitiesByName.keys.map(before.names.table(of:)))
         var other: [PlainTables.Change] = []
         for change in before.tables.changes(to: after.tables) {
             if model.contains(change.table) {

@@ -104,7 +104,7 @@ struct RowExpectation {
             }
         }
         // References to deleted objects are cleared, with or without an inverse.
-        for entity in before.names.model.entities.values {
+        for entity in before.names.model.entitiesByName.values {
             for relationship in entity.relationships where !relationship.isToMany {
                 guard let place = before.names.toOne(entity.name, relationship.name) else { continue }
                 let table = before.names.table(of: relationship.destination)

@@ -19,7 +19,7 @@ struct GenuineStoreTests {
         #expect(found.uuid?.utf8.count == 36)
         #expect(!found.entities.isEmpty)
         #expect(found.digest?.tables.contains { $0.name == "Z_METADATA" } == true)
-        #expect(found.model?.entities.count == found.entities.count)
+        #expect(found.model?.entitiesByName.count == found.entities.count)
         #expect(found.modelSource != nil)
     }
 

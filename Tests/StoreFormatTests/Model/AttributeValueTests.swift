@@ -13,6 +13,26 @@ struct AttributeValueTests {
         AttributeDescription(name: "value", type: type, allowsExternalBinaryDataStorage: isExternal)
     }
 
+    @Test(
+        "A value is printed as a person reads it",
+        arguments: [
+            (.null, "nil"), (true, "true"), (7, "7"), (2.5, "2.5"), ("Evening run", "Evening run"),
+            (.decimal(Decimal(string: "1.10") ?? 0), "1.1"), (.uri("x:y"), "x:y"),
+            (.date(Date(timeIntervalSinceReferenceDate: 0)), "2001-01-01 00:00:00 +0000"),
+            (.data(Data([1, 2, 3])), "3 bytes"), (.uuid(identifier), "01020304-0506-0708-090A-0B0C0D0E0F10"),
+            (.externalData(.init(fileName: "A")), "external file A"),
+        ] as [(AttributeValue, String)]
+    )
+    func printed(_ value: AttributeValue, _ expected: String) { #expect("\(value)" == expected) }
+
+    @Test(
+        "A date at the end of the calendar or outside it is printed",
+        arguments: [.nan, .infinity, 1e300, -1e300, 1e15, -63_113_904_000, 252_423_993_599] as [Double]
+    )
+    func printedDate(_ seconds: Double) {
+        #expect(!"\(AttributeValue.date(Date(timeIntervalSinceReferenceDate: seconds)))".isEmpty)
+    }
+
     /// A stored value, its type, and the expected decoded value.
     private static let readings: [(SQLValue, AttributeType, AttributeValue?)] = [
         (.integer(7), .integer16, 7), (.real(7), .integer64, 7), (.real(7.5), .integer64, nil),

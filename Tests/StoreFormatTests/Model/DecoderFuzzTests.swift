@@ -25,7 +25,7 @@ struct DecoderFuzzTests {
         for _ in 0..<600 {
             do {
                 let model = try ManagedObjectModel(archive: generator.mutated(Self.archive))
-                for name in model.entities.keys { _ = model.attributes(of: name).count }
+                for name in model.entitiesByName.keys { _ = model.attributes(of: name).count }
                 decoded += 1
             } catch {
                 #expect(error is UndecodableData)
@@ -115,7 +115,7 @@ struct DecoderFuzzTests {
                 let layout = StoreLayout(model: model, schema: schema, entityNumbers: numbers)
                 // Every property is either found or reported.
                 let reported = Set(layout.unresolved.map(\.entity))
-                #expect(model.entities.keys.filter { layout.entities[$0] == nil && !reported.contains($0) } == [])
+                #expect(model.entitiesByName.keys.filter { layout.entities[$0] == nil && !reported.contains($0) } == [])
             }
         }
     }

@@ -22,8 +22,8 @@ struct ManagedObjectModelTests {
         else { return }
 
         let model = try ManagedObjectModel(modelCache: cache)
-        #expect(Set(model.entities.keys) == Set(metadata.entityVersionHashes.keys))
-        for entity in model.entities.values {
+        #expect(Set(model.entitiesByName.keys) == Set(metadata.entityVersionHashes.keys))
+        for entity in model.entitiesByName.values {
             // One store's metadata and model use a newer name of an entity than its Z_PRIMARYKEY.
             if let entry = numbers.number(of: entity.name).flatMap(numbers.entry) {
                 #expect(entry.parent == entity.superentity.flatMap(numbers.number) ?? 0)
@@ -32,7 +32,7 @@ struct ManagedObjectModelTests {
             }
             #expect(!entity.attributes.contains { $0.type == .undefined && !$0.isTransient })
             for relationship in entity.relationships {
-                #expect(model.entities[relationship.destination] != nil)
+                #expect(model.entitiesByName[relationship.destination] != nil)
                 guard let inverse = relationship.inverse else { continue }
                 let back = try #require(model.relationship(inverse, of: relationship.destination)).relationship
                 #expect(back.inverse == relationship.name)
@@ -50,8 +50,8 @@ extension ManagedObjectModelTests {
     func sample() throws {
         let model = try ManagedObjectModel(modelCache: SampleModel.cache)
         #expect(model.versionIdentifiers == ["1", "2"])
-        #expect(Set(model.entities.keys) == ["Goal", "Habit", "Streak"])
-        let habit = try #require(model.entities["Habit"])
+        #expect(Set(model.entitiesByName.keys) == ["Goal", "Habit", "Streak"])
+        let habit = try #require(model.entitiesByName["Habit"])
         #expect(habit.isAbstract)
         #expect(habit.superentity == nil)
         #expect(habit.uniquenessConstraints == [["title"]])
@@ -91,7 +91,7 @@ extension ManagedObjectModelTests {
                 )
             ]
         )
-        let goal = try #require(model.entities["Goal"])
+        let goal = try #require(model.entitiesByName["Goal"])
         #expect(goal.superentity == "Habit")
         #expect(goal.attributes.map(\.name) == ["target"])
         #expect(goal.relationships.isEmpty)
@@ -99,7 +99,7 @@ extension ManagedObjectModelTests {
         #expect(model.subentities(of: "Habit") == ["Goal"])
         #expect(model.isEntity("Goal", kindOf: "Habit"))
         #expect(
-            model.entities["Streak"]?.relationships == [
+            model.entitiesByName["Streak"]?.relationships == [
                 RelationshipDescription(
                     name: "habit",
                     destination: "Habit",

@@ -68,7 +68,7 @@ struct ModelInferenceTests {
             from: try StoreSchema(reading: scratch.open()),
             entityNumbers: numbers
         )
-        let show = try #require(model.entities["Show"])
+        let show = try #require(model.entitiesByName["Show"])
         #expect(
             show.attributes.map { "\($0.name) \($0.type)" } == [
                 "ROOM integer64", "WHEN date", "PRICE decimal", "NAME string", "SCORE double", "BLOB binaryData",
@@ -87,6 +87,6 @@ struct ModelInferenceTests {
                 RelationshipDescription(name: "VENUE", destination: "Venue"),
             ]
         )
-        #expect(model.entities["LocalImage"]?.superentity == "Image")
+        #expect(model.entitiesByName["LocalImage"]?.superentity == "Image")
     }
 }

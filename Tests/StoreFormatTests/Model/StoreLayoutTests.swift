@@ -19,10 +19,10 @@ struct StoreLayoutTests {
             ?? .inferred(from: schema, entityNumbers: numbers)
         let layout = StoreLayout(model: model, schema: schema, entityNumbers: numbers)
         // One store's model uses a newer name of an entity than its Z_PRIMARYKEY.
-        let unnumbered = model.entities.keys.filter { numbers.number(of: $0) == nil }
+        let unnumbered = model.entitiesByName.keys.filter { numbers.number(of: $0) == nil }
         #expect(unnumbered == (store == "cdplus-sm1-v2/SampleModel_V2.sqlite" ? ["LuxuryCar"] : []))
         #expect(layout.unresolved.filter { !unnumbered.contains($0.entity) } == [])
-        #expect(layout.entities.count == model.entities.count - unnumbered.count)
+        #expect(layout.entities.count == model.entitiesByName.count - unnumbered.count)
 
         for entity in layout.entities.values {
             let table = try #require(schema.table(named: entity.table))

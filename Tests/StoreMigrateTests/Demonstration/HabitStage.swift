@@ -53,14 +53,21 @@ struct HabitStage {
         group: String = "group.habits",
         today: String = today
     ) async throws -> Tool.Run {
+        try await Tool.run(command: widgetCommand(habit, arguments, group: group, today: today))
+    }
+
+    func widgetCommand(
+        _ habit: String? = habit,
+        _ arguments: [String] = [],
+        group: String = "group.habits",
+        today: String = today
+    ) throws -> [String] {
         let userInfo = habit.map { ["habitIdentifier": $0] } ?? [:]
         let notification = try JSONSerialization.data(
             withJSONObject: ["title": "Time to run", "userInfo": userInfo] as [String: Any]
         )
         let file = try scratch.file("notification-\(UUID().uuidString).json", Array(notification))
-        return try await Tool.run(
-            command: [Self.program("HabitWidget")] + place(group, today) + ["--notification", file] + arguments
-        )
+        return try [Self.program("HabitWidget")] + place(group, today) + ["--notification", file] + arguments
     }
 
     /// The result of a statement on the shared store, read by the `sqlite3` program.

@@ -1,4 +1,7 @@
 import Foundation
+import ManagedObjects
+import StoreMigration
+import StoreStrategies
 import TestSupport
 import Testing
 
@@ -29,5 +32,79 @@ struct LiveFlowTests {
         #expect(running.wait() == 0)
         // "never hear your own": the app's own save was no change from elsewhere.
         #expect(try await stage.app().output == (noted.lines.last ?? "") + "\n")
+    }
+
+    @Test("Every other process hears a save, also a second extension, and one that did not run catches up by reading")
+    func everyOtherProcess() async throws {
+        let stage = try await HabitStage(isUpgrade: true)
+        #expect(try await stage.app().status == 0)
+        // Step 2: "two Darwin notification names, one per direction; which one a process posts and which it observes follows
+        // from its role"; ours: "every other process hears it, two extensions each other too; own is the process".
+        let others = try (0..<2)
+            .map { _ in
+                let words = [try Tool.path, "relay", "watch", stage.new, "--limit", "1", "-v"]
+                let other = try ChildProgram(words, errors: .withOutput)
+                other.closeInput()
+                return other
+            }
+        for other in others { #expect(String(decoding: other.available(), as: UTF8.self) == "watching\n") }
+        let noted = try await stage.widget(HabitStage.habit, ["--done"])
+        #expect(noted.status == 0, "\(noted.errors)")
+        for other in others {
+            #expect(!other.rest().isEmpty)
+            #expect(other.wait() == 0)
+        }
+        // Step 3: "a process that was not running hears nothing and catches up by reading".
+        #expect(
+            try await stage.app().output == "Saves while the app did not run: 1\n" + (noted.lines.last ?? "") + "\n"
+        )
+    }
+
+    @Test("Objects are read again on receipt: cached rows do not expire by themselves, and unsaved changes survive")
+    func readingAgain() async throws {
+        let stage = try await HabitStage(isUpgrade: true)
+        #expect(try await stage.app().status == 0)
+        let file = URL(filePath: stage.scratch.path("group.habits/descriptions.json"))
+        let container = PersistentContainer(
+            name: "HabitCalendar",
+            descriptions: try [#require(StoreMigrator.descriptions(at: file)[.app])],
+            viewContextOn: .privateQueue
+        )
+        try await container.loadPersistentStores()
+        let context = container.viewContext
+        let predicate = try FetchPredicate(format: "name == %@", "Morning run")
+        try await context.perform { context in
+            let request = FetchRequest(entityName: "Habit", predicate: predicate)
+            let habit = try #require(try context.fetch(request).first)
+            #expect(try habit.value(String.self, forKey: "name") == "Morning run")
+            try habit.setValue("blue", forKey: "colour")
+            context.userInfo["habit"] = habit
+        }
+        #expect(try await stage.app(["--name", "Evening run"]).output.hasPrefix("Evening run: "))
+        func shown() async throws -> [String?] {
+            try await context.perform { context in
+                let habit = try #require(context.userInfo["habit"] as? ManagedObject)
+                return try ["name", "colour"].map { try habit.value(String.self, forKey: $0) }
+            }
+        }
+        // Step 4: "on the view context's queue: set stalenessInterval to 0, refreshAllObjects(), set it back to −1"; "with −1
+        // cached rows never expire, so a refresh without step 4 shows old values; with it, pending local changes survive".
+        try await context.perform { context in
+            #expect(context.stalenessInterval == -1)
+            try context.refreshAllObjects()
+        }
+        #expect(try await shown() == ["Morning run", "blue"])
+        try await context.perform { context in
+            context.stalenessInterval = 0
+            try context.refreshAllObjects()
+            context.stalenessInterval = -1
+        }
+        #expect(try await shown() == ["Evening run", "blue"])
+        #expect(await context.perform { $0.hasChanges })
+        // "nothing changed outside = no refresh, no row read".
+        #expect(try await context.perform { try $0.viewContextDidSaveExternally() })
+        let rows = container.persistentStoreCoordinator.rowsRead
+        #expect(try await !context.perform { try $0.viewContextDidSaveExternally() })
+        #expect(container.persistentStoreCoordinator.rowsRead == rows)
     }
 }

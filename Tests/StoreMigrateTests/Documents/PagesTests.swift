@@ -10,7 +10,8 @@ struct PagesTests {
         "swift": "compiled below", "sh": "PageRunTests", "transcript": "PageRunTests", "sh make": "targets below",
         "yaml": "read below", "json": "read below", "text": "words alone", "grammar": "every test that reads --json",
         "json request": "PluginsReadmeTests", "wire": "PluginTests", "text transcript": "PluginsReadmeTests",
-        "swift test": "StrangersStrategyTests", "swift manifest": "StrangersStrategyTests",
+        "swift test": "StrangersStrategyTests", "swift manifest": "StartPageTests", "swift main": "StartPageTests",
+        "swift suite": "StartPageTests",
     ]
 
     @Test("Every fenced block has a kind that a test checks")

@@ -35,7 +35,7 @@ struct RenderingTests {
     }
 
     private func text(_ outcome: ShareOutcome, _ style: Style = .plain) -> String {
-        outcome.text(style, seconds: .milliseconds(412)) { $0.command(stateFolder: nil) }
+        outcome.text(style, seconds: .milliseconds(412)) { $0.command() }
     }
 
     @Test("The text of a share shows the amounts, the proof and the next commands")
@@ -91,7 +91,7 @@ struct RenderingTests {
             reason: "the new place is empty"
         )
         #expect(
-            plan.text(.plain) { $0.command(stateFolder: nil) } == """
+            plan.text(.plain) { $0.command() } == """
                 Plan for H: would share (the new place is empty)
                   old  /a/H
                   new  /b/H
@@ -117,7 +117,7 @@ struct RenderingTests {
             next: .resume(old: "/a/H")
         )
         #expect(
-            report.text(.plain) { $0.command(stateFolder: nil) } == """
+            report.text(.plain) { $0.command() } == """
                   old          /a/H  a Core Data store, wal, writers are refused, open in 7, 8
                   new          /b/H  nothing there
                   run          interrupted (abc)
@@ -174,7 +174,7 @@ struct RenderingTests {
                 reason: evil,
                 next: .retire(old: evil)
             )
-            .text(.plain) { $0.command(stateFolder: evil) },
+            .text(.plain) { $0.command(RepeatedOptions(stateFolder: evil)) },
             Failure(outcome: .failed, message: evil, path: evil, advice: evil).line(.plain, next: nil),
         ]
         for text in places {

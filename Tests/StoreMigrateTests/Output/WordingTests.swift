@@ -45,7 +45,7 @@ struct WordingTests {
         ]
     )
     func quoted(_ word: String) async throws {
-        let quoted = ShellWord.quoted(word)
+        let quoted = NextStep.commandLine([word])
         #expect(!quoted.unicodeScalars.contains(where: Escaped.isUnsafe))
         let run = try await Tool.run(command: ["bash", "-c", "printf '[%s]' \(quoted)"])
         #expect(run.output == "[\(word)]")
@@ -66,7 +66,10 @@ struct WordingTests {
             (.makeFolder(path: "/g"), "mkdir -p /g"),
         ]
     )
-    func command(_ step: NextStep, _ expected: String) { #expect(step.command(stateFolder: "/s") == expected) }
+    func command(_ step: NextStep, _ expected: String) {
+        #expect(step.command(RepeatedOptions(stateFolder: "/s")) == expected)
+        #expect("\(step)" == expected.replacing(" --state /s", with: ""))
+    }
 
     @Test("Columns of a table are aligned, and the last is not padded")
     func table() {

@@ -36,7 +36,7 @@ struct ModelFitTests {
     func shape() throws {
         let inspection = try inspection(Places())
         let model = try #require(inspection.model)
-        let entities = model.entities.values.sorted { $0.name < $1.name }
+        let entities = model.entitiesByName.values.sorted { $0.name < $1.name }
         #expect(ModelFile(model: model).covers(inspection))
         for index in entities.indices {
             var fewer = entities

@@ -40,7 +40,8 @@ struct ModelHashesRule: CoreDataRule {
     ///
     /// Genuine stores exist whose migration left the number under the former name.
     private func isSameEntity(_ entry: EntityNumbers.Entry, _ name: String, in store: CoreDataStore) -> Bool {
-        guard let model = store.model, let entity = model.entities[name], model.entities[entry.name] == nil else {
+        guard let model = store.model, let entity = model.entitiesByName[name], model.entitiesByName[entry.name] == nil
+        else {
             return false
         }
         return entity.superentity == store.entityNumbers.entry(entry.parent)?.name

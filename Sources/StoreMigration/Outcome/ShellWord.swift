@@ -1,7 +1,7 @@
 /// Quotes words for a POSIX shell.
 enum ShellWord {
     static func quoted(_ word: String) -> String {
-        if word.unicodeScalars.contains(where: Escaped.isUnsafe) { return "$'\(escaped(word))'" }
+        if word.unicodeScalars.contains(where: isUnsafe) { return "$'\(escaped(word))'" }
         let isPlain =
             !word.isEmpty
             && word.unicodeScalars.allSatisfy {
@@ -12,18 +12,25 @@ enum ShellWord {
         return "'" + word.unicodeScalars.map { $0 == "'" ? "'\\''" : String($0) }.joined() + "'"
     }
 
+    /// True for characters that a terminal does not show as they are: control and format characters, line and paragraph
+    /// separators.
+    private static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator: true
+        default: false
+        }
+    }
+
     /// The inside of `$'…'`, which bash, zsh and POSIX 2024 support.
     private static func escaped(_ word: String) -> String {
         var result = ""
         for scalar in word.unicodeScalars {
-            switch scalar {
-            case "'", "\\": result += "\\\(scalar)"
-            default:
-                if Escaped.isUnsafe(scalar) {
-                    for byte in String(scalar).utf8 { result += "\\x" + Figures.hexadecimal(UInt32(byte), digits: 2) }
-                } else {
-                    result.unicodeScalars.append(scalar)
-                }
+            if scalar == "'" || scalar == "\\" {
+                result += "\\\(scalar)"
+            } else if isUnsafe(scalar) {
+                for byte in String(scalar).utf8 { result += (byte < 16 ? "\\x0" : "\\x") + String(byte, radix: 16) }
+            } else {
+                result.unicodeScalars.append(scalar)
             }
         }
         return result
