@@ -113,9 +113,10 @@ proofs: release-proofs
 	$(PROOFS)
 	$(MAKE) --no-print-directory fuzz
 
-# The harnesses and judges take most of the time, so they are built for release, too; seeded bugs need the debug build.
+# The harnesses and judges take most of the time, so they are built for release, too; the known mistakes are in a copy.
 release-proofs: static-libraries
 	swift build --build-tests $(SWIFT_FLAGS)
+	Tests/mistakes build
 	for product in FaultShim proofs; do swift build $(RELEASE) --product "$$product"; done
 PROOFS = STORE_MIGRATE_TEST_BUILD="$$(swift build --show-bin-path)" "$$(swift build $(RELEASE) --show-bin-path)/proofs"
 
@@ -133,7 +134,7 @@ walks: install-deps
 
 # Applies known mistakes to a copy of the checkout, and prints which of them the walks detect.
 walk-mistakes: install-deps
-	Tests/walk-mistakes
+	Tests/mistakes walks
 
 # Checks reports in a browser, which it installs: complete, readable and within the page, wide and narrow, light and
 # dark. Leaves pictures in .build/report.

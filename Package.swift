@@ -277,7 +277,6 @@ let package = Package(
                 "ChildProcesses", "SafeFiles", .systemPackage,
             ],
             path: "Tests/FaultSupport",
-            exclude: ["Lives/mistakes"],
             swiftSettings: strict
         ),
         .tests("FaultTests", ["store-migrate", "proofs", "FaultSupport", "TestSupport", "SafeFiles"]),

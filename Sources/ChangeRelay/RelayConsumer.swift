@@ -45,12 +45,6 @@ public final class RelayConsumer: BlockingCalls {
     ///
     /// Returns the same notices until they are acknowledged.
     public func next(limit: Int = 1_000) throws(RelayError) -> RelayBatch {
-        let batch = try read(limit: limit)
-        if SeededBug.noticeAcknowledgedEarly.isMade { try acknowledge(batch) }
-        return batch
-    }
-
-    private func read(limit: Int) throws(RelayError) -> RelayBatch {
         try queue.read { connection in
             try connection.inReadTransaction {
                 var found: (position: Int64, needsRefresh: Bool)?

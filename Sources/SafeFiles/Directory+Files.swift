@@ -78,7 +78,6 @@ extension Directory {
     /// The new content is written to `<name>.new`, flushed with fsync, and renamed. The next run reuses the leftovers
     /// of an interrupted run; concurrent runs wait for each other.
     package func replace(_ name: String, with bytes: [UInt8], mode: UInt32) throws(FileError) {
-        if SeededBug.replacedInPlace.isMade { return try overwrite(name, with: bytes, mode: mode) }
         try stageReplacement(of: name, with: bytes, mode: mode).commit()
     }
 
@@ -90,17 +89,6 @@ extension Directory {
     }
 
     private static let replacementSuffix = ".new"
-
-    /// An unsafe variant of ``replace(_:with:mode:)``, for tests that must detect it.
-    private func overwrite(_ name: String, with bytes: [UInt8], mode: UInt32) throws(FileError) {
-        let isThere = try status(of: name) != nil
-        let file = try isThere ? openFile(name, for: .writing) : createFile(name, mode: mode)
-        try file.truncate(to: 0)
-        try bytes.withUnsafeBufferPointer { buffer throws(FileError) in
-            try file.write(UnsafeRawBufferPointer(buffer), at: 0)
-        }
-        try file.synchronize()
-    }
 
     /// Does everything that ``replace(_:with:mode:)`` does except the rename, which the caller does.
     package func stageReplacement(

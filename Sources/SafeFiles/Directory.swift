@@ -145,7 +145,6 @@ package final class Directory: Sendable {
     /// After a failure the names may be lost although the kernel still shows them. A second call would report success
     /// without proof, so callers must not repeat it.
     package func synchronize() throws(FileError) {
-        if SeededBug.folderNotSynchronized.isMade { return }
         do throws(Errno) {
             try operations.synchronize(descriptor.number, dataOnly: false)
         } catch {

@@ -56,7 +56,7 @@ package final class DurableFile: Sendable {
                 }
                 // The kernel never returns zero for a regular file; treating zero as progress would loop forever.
                 guard count > 0 else { throw .ioError }
-                done += SeededBug.shortWriteTakenForWhole.isMade ? rest.count : count
+                done += count
             }
         }
     }
@@ -71,12 +71,10 @@ package final class DurableFile: Sendable {
 
     /// Flushes writes with fsync or fdatasync; after a failure the file is abandoned for good.
     package func synchronize() throws(FileError) {
-        if SeededBug.fileNotSynchronized.isMade { return }
         try withState("fsync", changes: true) { state, descriptor throws(Errno) in
             do throws(Errno) {
                 try descriptor.operations.synchronize(descriptor.number, dataOnly: !state.needsFullSynchronization)
             } catch {
-                if SeededBug.failedSynchronizationRepeated.isMade { return }
                 state.isAbandoned = true
                 throw error
             }

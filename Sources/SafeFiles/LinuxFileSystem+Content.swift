@@ -12,13 +12,7 @@ extension LinuxFileSystem {
     }
 
     package func write(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(Errno) -> Int {
-        do throws(Errno) {
-            return try Self.value { pwrite(descriptor, bytes.baseAddress, bytes.count, off_t(offset)) }
-        } catch .noSpace where SeededBug.fullDiskNotNoticed.isMade {
-            return bytes.count
-        } catch .interrupted where SeededBug.interruptionTakenForEnd.isMade {
-            return bytes.count
-        }
+        try Self.value { pwrite(descriptor, bytes.baseAddress, bytes.count, off_t(offset)) }
     }
 
     package func truncate(_ descriptor: Int32, to size: Int64) throws(Errno) {
@@ -35,7 +29,6 @@ extension LinuxFileSystem {
     }
 
     package func setMode(_ descriptor: Int32, _ mode: UInt32) throws(Errno) {
-        if SeededBug.modeNotSet.isMade { return }
         try Self.check { fchmod(descriptor, mode) }
     }
 

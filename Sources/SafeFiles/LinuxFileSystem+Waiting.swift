@@ -4,20 +4,17 @@ package import SystemPackage
 
 extension LinuxFileSystem {
     package func lock(_ descriptor: Int32) throws(Errno) {
-        if SeededBug.lockNotTaken.isMade { return }
         try Self.check { flock(descriptor, LOCK_EX | LOCK_NB) }
     }
 
     package func unlock(_ descriptor: Int32) throws(Errno) { try Self.check { flock(descriptor, LOCK_UN) } }
 
     package func takeLease(_ descriptor: Int32) throws(Errno) {
-        if SeededBug.leaseNotTaken.isMade { return }
         try Self.check { clinux_set_lease(descriptor, Int32(F_WRLCK)) }
     }
 
     package func holdsLease(_ descriptor: Int32) throws(Errno) -> Bool {
-        if SeededBug.leaseNotTaken.isMade { return true }
-        return try Self.value { clinux_get_lease(descriptor) } == Int32(F_WRLCK)
+        try Self.value { clinux_get_lease(descriptor) } == Int32(F_WRLCK)
     }
 
     package func returnLease(_ descriptor: Int32) throws(Errno) {

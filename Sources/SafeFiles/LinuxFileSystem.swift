@@ -11,8 +11,7 @@ package struct LinuxFileSystem: FileSystemOperations {
     }
 
     package func open(_ name: String, in directory: Int32, _ mode: OpeningMode) throws(Errno) -> Int32 {
-        let follows = SeededBug.linksFollowed.isMade
-        let resolve = follows ? 0 : UInt64(CLINUX_RESOLVE_BENEATH | CLINUX_RESOLVE_NO_SYMLINKS)
+        let resolve = UInt64(CLINUX_RESOLVE_BENEATH | CLINUX_RESOLVE_NO_SYMLINKS)
         let creates = mode == .creating || mode == .locking
         return try Self.value { clinux_openat2(directory, name, mode.flags, creates ? 0o600 : 0, resolve) }
     }
@@ -110,8 +109,7 @@ package struct LinuxFileSystem: FileSystemOperations {
         in newDirectory: Int32,
         replacing: Bool
     ) throws(Errno) {
-        let replaces = replacing || SeededBug.takenNameReplaced.isMade
-        let flags = replaces ? 0 : UInt32(CLINUX_RENAME_NOREPLACE)
+        let flags = replacing ? 0 : UInt32(CLINUX_RENAME_NOREPLACE)
         try Self.check { clinux_renameat2(directory, name, newDirectory, newName, flags) }
     }
 
@@ -156,7 +154,7 @@ extension OpeningMode {
             case .creating: O_RDWR | O_CREAT | O_EXCL
             case .locking: O_RDWR | O_CREAT | O_NONBLOCK
             }
-        return UInt64(flags | (SeededBug.linksFollowed.isMade ? 0 : O_NOFOLLOW) | O_CLOEXEC | O_NOCTTY)
+        return UInt64(flags | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY)
     }
 }
 

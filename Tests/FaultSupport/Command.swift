@@ -40,7 +40,7 @@ package struct Command: Sendable {
     /// The variable that names the folder of the debug build of the tests; without it, the folder of this program.
     package static let testsVariable = "STORE_MIGRATE_TEST_BUILD"
 
-    /// The folder with the test bundle, and with programs in which seeded bugs can be switched on.
+    /// The folder with the test bundle.
     package static var testFolder: String { ProcessInfo.processInfo.environment[testsVariable] ?? buildFolder }
 
     /// The tool with its arguments: by default the one that was built beside the tests.
@@ -62,10 +62,12 @@ package struct Command: Sendable {
         return command
     }
 
-    /// The tests of one suite.
-    package static func tests(of suite: String, environment: [String: String]) -> Command {
+    /// The tests of one suite, in the test bundle of a build.
+    package static func tests(of suite: String, in folder: String = testFolder, environment: [String: String])
+        -> Command
+    {
         Command(
-            executable: testFolder + "/store-migratePackageTests.xctest",
+            executable: folder + "/store-migratePackageTests.xctest",
             arguments: ["--testing-library", "swift-testing", "--filter", suite],
             environment: environment.merging([Tier.variable: Tier.verify.rawValue]) { _, all in all }
         )

@@ -10,7 +10,7 @@ struct ProofsProgramTests {
             (["no-such-harness"], "no harness is called no-such-harness"),
             (
                 ["single-faults", "--only", "no such command"],
-                "no command's and no known history's name begins with 'no such command'"
+                "no command, known history or known mistake has a name that begins with 'no such command'"
             ),
         ]
     )

@@ -78,21 +78,4 @@ struct WalkTests {
         #expect(shrunk.violations.first?.rule == failing.violations.first?.rule)
         #expect(shrunk.steps == [Self.beginning[0], Self.beginning[1], Self.share])
     }
-
-    @Test("Every patch of Lives/mistakes applies, and names its row, a known history and walks", arguments: patchNames)
-    func patches(name: String) throws {
-        let text = try String(contentsOfFile: Self.package + Self.folder + name, encoding: .utf8)
-        let history = try #require(text.firstMatch(of: /\nHistory: ([^\n]+)\n/)?.1)
-        #expect(text.contains(/^Row: [0-9]/) && text.contains(/\nWalks: --walks [0-9]/))
-        #expect(KnownHistory.all.contains { $0.name.hasPrefix(history) })
-        let check = ["git", "-C", Self.package, "apply", "-C1", "--check", Self.package + Self.folder + name]
-        let (status, output) = try ChildProgram.run(check)
-        #expect(status == 0, "\(output)")
-    }
-
-    private static let package = #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined()
-    private static let folder = "/Tests/FaultSupport/Lives/mistakes/"
-    private static let patchNames =
-        (try? FileManager.default.contentsOfDirectory(atPath: package + folder))?.filter { $0.hasSuffix(".patch") }
-        ?? []
 }

@@ -24,10 +24,10 @@ struct Proofs: AsyncParsableCommand {
     @Option(help: "The seed of samples and orders.")
     var seed = Seed.forFaults
 
-    @Flag(help: "Try a few, and stop at the first violation: for seeded bugs.")
+    @Flag(help: "Try a few, and stop at the first violation: for known mistakes.")
     var first = false
 
-    @Option(help: "Only the commands and known histories whose names begin with this.")
+    @Option(help: "Only the commands, known histories and known mistakes whose names begin with this.")
     var only = ""
 
     @Option(help: "Work on a fresh file system of this kind (ext4, xfs or btrfs), mounted for the run; root only.")
@@ -79,10 +79,10 @@ struct Proofs: AsyncParsableCommand {
             )
         }
         // A selection without commands would report success.
-        let known = Commands.names + KnownHistory.all.map(\.name)
+        let known = try Commands.names + KnownHistory.all.map(\.name) + SeededMistake.all().map(\.name)
         guard known.contains(where: { $0.hasPrefix(only) }) else {
             throw ValidationError(
-                "no command's and no known history's name begins with '\(only)'; they begin: "
+                "no command, known history or known mistake has a name that begins with '\(only)'; they begin: "
                     + known.map { "'\($0)'" }.joined(separator: ", ")
             )
         }

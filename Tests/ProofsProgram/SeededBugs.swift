@@ -3,7 +3,7 @@ import Foundation
 import SafeFiles
 import Synchronization
 
-/// Runs the tool with each seeded bug, and checks that harnesses and tests notice it.
+/// Runs the tool with each known mistake, and checks that harnesses and tests notice it.
 ///
 /// Every witness also runs with the unchanged tool, and must accept it.
 struct SeededBugs: Proof {
@@ -12,9 +12,9 @@ struct SeededBugs: Proof {
 
     private static let timeLimit = Duration.seconds(300)
 
-    /// One witness and one bug, or none.
+    /// One witness and one mistake, or none.
     private struct Question: Sendable {
-        let bug: SeededBug?
+        let bug: SeededMistake?
         let witness: Witness
         var answer = Answer.notAsked
     }
@@ -28,14 +28,19 @@ struct SeededBugs: Proof {
     }
 
     func run(_ scale: Scale) async throws -> Figure {
-        var figure = Figure(unit: "mistakes", gate: SeededBug.allCases.count)
-        let questions = answered(Self.questions, until: scale.deadline)
+        let bugs = try SeededMistake.all().filter { $0.name.hasPrefix(scale.only) }
+        var figure = Figure(unit: "mistakes", gate: bugs.count)
+        guard FileManager.default.isExecutableFile(atPath: SeededMistake.buildFolder + "/proofs") else {
+            figure.violations.append("there is no build with the mistakes: run Tests/mistakes build")
+            return figure
+        }
+        let questions = answered(Self.questions(about: bugs), until: scale.deadline)
         for question in questions where question.bug == nil && question.answer != .content {
             figure.violations.append("\(question.witness) rejects the unchanged tool: \(question.answer)")
         }
         var caughtTwice = 0
-        for bug in SeededBug.allCases {
-            let asked = questions.filter { $0.bug == bug }
+        for bug in bugs {
+            let asked = questions.filter { $0.bug?.name == bug.name }
             let witnesses = asked.filter { $0.answer == .noticed }.map(\.witness.description)
             figure.tried += 1
             caughtTwice += witnesses.count >= 2 ? 1 : 0
@@ -47,13 +52,13 @@ struct SeededBugs: Proof {
                         : "")
             )
         }
-        figure.remarks.append("\(caughtTwice) of \(SeededBug.allCases.count) were noticed by two")
-        if caughtTwice * 3 < SeededBug.allCases.count * 2 { figure.violations.append("too few were noticed by two") }
+        figure.remarks.append("\(caughtTwice) of \(bugs.count) were noticed by two")
+        if caughtTwice * 3 < bugs.count * 2 { figure.violations.append("too few were noticed by two") }
         return figure
     }
 
-    private static var questions: [Question] {
-        let all = SeededBug.allCases.flatMap { bug in bug.witnesses.map { Question(bug: bug, witness: $0) } }
+    private static func questions(about bugs: [SeededMistake]) -> [Question] {
+        let all = bugs.flatMap { bug in bug.witnesses.map { Question(bug: bug, witness: $0) } }
         var names: Set<String> = []
         let controls = all.map(\.witness).filter { names.insert($0.description).inserted }
         return controls.map { Question(bug: nil, witness: $0) } + all
@@ -73,7 +78,7 @@ struct SeededBugs: Proof {
 
     private func ask(_ question: Question) -> Answer {
         var environment = ProcessInfo.processInfo.environment
-        // Only the debug build has seeded bugs.
+        // Only the tool beside the witness has the mistakes.
         environment["STORE_MIGRATE_TOOL"] = nil
         let command: Command
         switch question.witness.kind {
@@ -82,7 +87,7 @@ struct SeededBugs: Proof {
             // This harness calls SafeFiles directly, without the tool.
             if name == Swaps().name { environment["STORE_MIGRATE_SEEDED_BUG"] = question.bug.map { "\($0)" } }
             command = Command(
-                executable: Command.testFolder + "/proofs",
+                executable: SeededMistake.buildFolder + "/proofs",
                 arguments: [name, "--first", "--only", only],
                 environment: environment
             )
@@ -90,7 +95,7 @@ struct SeededBugs: Proof {
             for variable in ["STORE_MIGRATE_SEEDED_BUG", "FAULT_SUPPORT_SEEDED_BUG"] {
                 environment[variable] = question.bug.map { "\($0)" }
             }
-            command = .tests(of: name, environment: environment)
+            command = .tests(of: name, in: SeededMistake.buildFolder, environment: environment)
         }
         do {
             let place = try TemporaryDirectory(prefix: "seeded-bug")

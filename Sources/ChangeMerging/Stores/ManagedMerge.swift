@@ -76,7 +76,6 @@ package final class ManagedMerge: PlannedMerge {
                     try outside?.writeRows(recording, park: run.park)
                     try plan.account?.write(from: sides.old.connection, to: connection)
                 }
-                if SeededBug.epochNotWritten.isMade { return }
                 var metadata = plan.account?.metadataChanges ?? [:]
                 metadata[StoreMerger.epochKey] = try StoreMerger.remembered(run.epoch, in: connection)
                 try MetadataWriter.update(metadata, in: connection)

@@ -24,7 +24,6 @@ package struct FenceWriter {
     /// Sets the fence inside the transaction that `connection` holds, and returns a finding for each table that cannot
     /// be fenced.
     package func set(transaction: String, newPath: String) throws -> [Finding] {
-        if SeededBug.fenceLeftOut.isMade { return [] }
         let schema = try StoreSchema(reading: connection)
         let (targets, findings) = targets(in: schema)
         let message = "store moved to \(newPath) (store-migrate \(transaction))"
@@ -63,8 +62,7 @@ package struct FenceWriter {
         for table in schema.tables {
             switch table.kind {
             case .ordinary, .withoutRowID:
-                let isUnfenced = Self.unfenced.contains(table.name.uppercased())
-                guard !isUnfenced || SeededBug.metadataFenced.isMade else { continue }
+                guard !Self.unfenced.contains(table.name.uppercased()) else { continue }
                 targets.append(Target(table: table.name, isShadow: false))
             case .virtual(let module):
                 let shadows = shadowSuffixes(of: module).map { table.name + $0 }
@@ -90,7 +88,7 @@ package struct FenceWriter {
 
     private func shadowSuffixes(of module: String) -> [String] {
         switch module.lowercased() {
-        case "fts5": ["_content", "_docsize", "_idx"] + (SeededBug.shadowDataFenced.isMade ? ["_data"] : [])
+        case "fts5": ["_content", "_docsize", "_idx"]
         case "fts3", "fts4": ["_segdir"]
         case "rtree", "rtree_i32", "geopoly": ["_rowid", "_node"]
         default: []

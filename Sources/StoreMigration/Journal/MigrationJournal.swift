@@ -141,7 +141,7 @@ package struct MigrationJournal: Sendable {
         for piece in stride(from: start, to: end, by: 1 << 16) {
             state = CRC32C.state(after: try bytes(of: file, piece..<min(end, piece + 1 << 16)), from: state)
         }
-        return ~state == checksum || SeededBug.checksumNotCompared.isMade ? start..<end : nil
+        return ~state == checksum ? start..<end : nil
     }
 
     private static func number(_ digits: ArraySlice<UInt8>) -> UInt32? {

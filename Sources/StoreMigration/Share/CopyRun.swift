@@ -57,7 +57,7 @@ struct CopyRun {
     private func stage(_ progress: inout CopyProgress, _ journal: inout MigrationJournal) throws -> StagedCopy {
         let nest = try Nest(creating: context.transaction, in: context.container)
         progress.nest = nest
-        if !SeededBug.nestNotJournalled.isMade { try journal.append(.nest(nest.identity)) }
+        try journal.append(.nest(nest.identity))
         let copy = try StagedCopy(context, nest: nest, mode: inspection.mode, view: view)
         progress.copy = copy
         RunMoment.copying.pass()
@@ -96,17 +96,9 @@ struct CopyRun {
         switch context.options.treatment {
         case .fence:
             try copy.treat()
-            if SeededBug.fencedBeforePublishing.isMade { try commitFence(&progress) }
-            if SeededBug.unlockedBeforePublishing.isMade { progress.lock?.rollback() }
-            if SeededBug.liveDescriptorClosed.isMade {
-                try context.oldFolder.openFile(context.old.name, for: .reading).close()
-            }
             try destination.place(copy, oldToken: oldToken, digest: copy.provedDigest, &journal)
             RunMoment.placed.pass()
-            if SeededBug.unlockedBeforePublishing.isMade {
-                try progress.lock?.beginWriting(deadline: context.lockDeadline())
-            }
-            if !SeededBug.fencedBeforePublishing.isMade { try commitFence(&progress) }
+            try commitFence(&progress)
             progress.lockHold = start.duration(to: .now)
             try journal.append(.fenced)
         case .capture:

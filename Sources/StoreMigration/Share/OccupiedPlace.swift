@@ -77,12 +77,7 @@ final class OccupiedPlace: CopyDestination {
         // A commit that failed with an I/O error may still be in the log, and the next opener may recover it. From here
         // on nothing is rolled back; the next run checks the result.
         placed = PlacedStore(identity: displaced.identity)
-        if SeededBug.mainFileRenamed.isMade {
-            try context.container.move(context.new.name, to: context.new.name + ".displaced", in: folder)
-            try copy.publishMain(into: context.container, as: context.new.name)
-        } else {
-            try displaced.replaceContent()
-        }
+        try displaced.replaceContent()
         placed?.token = try context.container.token(of: context.new.name)
         try journal.append(.published(displaced.identity))
     }

@@ -146,7 +146,7 @@ final class StagedCopy {
 
     /// Completes the copy while `lock` holds the old store's write lock, and makes it durable.
     func complete(under lock: StoreConnection) throws {
-        let isPatched = try !SeededBug.tailLeftOut.isMade && snapshot.complete(under: lock)
+        let isPatched = try snapshot.complete(under: lock)
         let isExternalChanged = try external.update(monitor: .silent)
         changedSinceProof = changedSinceProof || isPatched || isExternalChanged
         try nest.folder.synchronize()

@@ -43,7 +43,7 @@ final class VacantPlace: CopyDestination {
             size: status.size,
             modified: status.modified
         )
-        if !SeededBug.publicationNotJournalled.isMade { try journal.append(.publishing(publication)) }
+        try journal.append(.publishing(publication))
         announcedFiles = externalFiles
 
         let lease = clears ? try moveStoreAside(&journal) : nil
@@ -95,7 +95,6 @@ final class VacantPlace: CopyDestination {
 
     /// Displaces a log or journal without a main file; SQLite would replay it into the new store.
     private func moveSidecarsAside(_ journal: inout MigrationJournal) throws {
-        if SeededBug.sidecarLeftInPlace.isMade { return }
         let (container, new) = (context.container, context.new)
         let orphans = try new.sidecarNames
             .compactMap { name in try container.status(of: name).map { (name, $0) } }

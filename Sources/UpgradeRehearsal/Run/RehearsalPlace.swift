@@ -77,9 +77,7 @@ final class RehearsalPlace {
 
     /// The environment of every process: this one's, without the tool's variables, and with folders of this rehearsal.
     var environment: [String: String] {
-        var result = ProcessInfo.processInfo.environment.filter { name, _ in
-            !name.hasPrefix("STORE_MIGRATE_") || SeededBug.isAsked(by: name)
-        }
+        var result = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("STORE_MIGRATE_") }
         result["HOME"] = path
         result["TMPDIR"] = String(path.dropLast("place".count)) + "temporary"
         result["XDG_DATA_HOME"] = path + "/data"
