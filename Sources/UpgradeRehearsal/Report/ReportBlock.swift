@@ -9,8 +9,6 @@ public enum ReportBlock: Hashable, Sendable {
     case timeline(ReportTimeline)
     /// Amounts side by side, as a plot and a table.
     case counts(ReportCounts)
-    /// Entities and how they relate, as a drawing and a list.
-    case graph(ReportGraph)
     /// Lines of literal text: commands, output of a program.
     case lines([String])
 }

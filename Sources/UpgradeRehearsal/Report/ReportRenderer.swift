@@ -90,7 +90,6 @@ struct ReportRenderer {
             }
         case .timeline(let timeline): TimelinePlot(timeline, name: nextFigure()).write(to: &markup)
         case .counts(let counts): CountsPlot(counts, name: nextFigure()).write(to: &markup)
-        case .graph(let graph): GraphDrawing(graph, name: nextFigure()).write(to: &markup)
         }
         markup.lineBreak()
     }

@@ -5,7 +5,7 @@ enum ReportStyle {
     static let sheet: StaticString = """
         :root {
           color-scheme: light dark;
-          --page: #ffffff; --raised: #f5f6f8; --line: #d9dde3; --edge: #7d8794;
+          --page: #ffffff; --raised: #f5f6f8; --line: #d9dde3;
           --ink: #1b1f24; --quiet: #57606c; --link: #0a58a8;
           --old: #9aa4b1; --new: #0f6cbd;
           --good: #14713a; --good-back: #e3f4e8; --attention: #8a5a00; --attention-back: #fdf1d6;
@@ -13,7 +13,7 @@ enum ReportStyle {
         }
         @media (prefers-color-scheme: dark) {
           :root {
-            --page: #15181c; --raised: #1e2227; --line: #363c44; --edge: #8a95a3;
+            --page: #15181c; --raised: #1e2227; --line: #363c44;
             --ink: #e7eaee; --quiet: #a5aeb9; --link: #79b8ff;
             --old: #69737f; --new: #4ea1f0;
             --good: #6cd28e; --good-back: #17301f; --attention: #eebc53; --attention-back: #352a10;
@@ -67,13 +67,10 @@ enum ReportStyle {
         mark { background: none; color: inherit; font-weight: 700; text-decoration: underline 2px var(--new); text-underline-offset: 0.25em; }
         figure { margin: 0 0 1.25rem; }
         figcaption { margin: 0 0 0.5rem; color: var(--quiet); font-size: 0.875rem; }
-        .scroll { overflow-x: auto; border: 1px solid var(--line); border-radius: 0.5rem; }
-        .scroll:focus-visible { outline: 2px solid var(--link); outline-offset: 2px; }
         svg { display: block; max-width: none; margin: 0 auto; }
         svg text { fill: var(--ink); font-size: 13px; font-variant-numeric: tabular-nums; }
         svg .quiet { fill: var(--quiet); font-size: 12px; }
         svg .end { text-anchor: end; }
-        svg .middle { text-anchor: middle; }
         svg .strong { font-weight: 600; }
         svg .track { fill: var(--neutral-back); }
         svg .bar-0 { fill: var(--old); }
@@ -82,15 +79,9 @@ enum ReportStyle {
         svg .step.good { fill: var(--good); }
         svg .step.attention { fill: var(--attention); }
         svg .step.bad { fill: var(--bad); }
-        svg .node { fill: var(--raised); stroke: var(--edge); }
-        svg .node.abstract { stroke-dasharray: 4 3; }
-        svg .link { fill: none; stroke: var(--edge); stroke-width: 1.25; }
-        svg .link.parent { stroke-dasharray: 5 4; }
-        svg .head { fill: var(--page); stroke: var(--edge); stroke-width: 1.25; }
-        svg .name { fill: var(--quiet); font-size: 11.5px; text-anchor: middle; paint-order: stroke; stroke: var(--page); stroke-width: 5px; stroke-linejoin: round; }
         details { margin: 0 0 1rem; }
         summary { color: var(--link); cursor: pointer; }
-        details ul, details table { margin-top: 0.5rem; }
+        details table { margin-top: 0.5rem; }
         @media (max-width: 44rem) {
           body { padding: 1.5rem 1rem 2rem; }
           h1 { font-size: 1.5rem; }
@@ -112,8 +103,6 @@ enum ReportStyle {
           section, tr, figure { break-inside: avoid; }
           section:has(table) { break-inside: auto; }
           h2, caption { break-after: avoid; }
-          .scroll { overflow: visible; border: 0; }
-          .scroll svg { max-width: 100%; height: auto; }
           details::details-content { content-visibility: visible; block-size: auto; }
         }
         """

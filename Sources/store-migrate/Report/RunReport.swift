@@ -112,7 +112,7 @@ final class RunReport {
                     steps.isEmpty ? [] : [.timeline(ReportTimeline(steps, isBad: isBad))]
                 ),
                 ReportSection("How much there is", counts.map { [.counts($0)] } ?? []),
-                ReportSection("Entities", graph.map { [.graph($0)] } ?? []),
+                ReportSection("Entities", entities.map { [.table($0)] } ?? []),
             ],
             colophon: [
                 "Made \(Self.moment) by store-migrate \(Versions.tool).",
@@ -170,11 +170,11 @@ final class RunReport {
         )
     }
 
-    private var graph: ReportGraph? {
+    private var entities: ReportTable? {
         guard let model else { return nil }
         let counts = looks.last { $0.store?.model != nil }?.store?.entities ?? []
         let amounts = Dictionary(counts.map { ($0.name, $0.objects) }, uniquingKeysWith: +)
-        return ReportGraph(model) { name in amounts[name].map { Figures.count($0, "object") } }
+        return ReportTable(model, objects: amounts)
     }
 }
 

@@ -1,4 +1,3 @@
-import StoreFormat
 import TestSupport
 import Testing
 
@@ -19,14 +18,7 @@ struct HostileNamesTests {
 
     /// A page with a text in every position.
     static func page(_ name: String) -> ReportPage {
-        let model = ManagedObjectModel(entities: [
-            EntityDescription(
-                name: name,
-                attributes: [AttributeDescription(name: name, type: .string)],
-                relationships: [RelationshipDescription(name: name, destination: "Other " + name, maxCount: 0)]
-            ), EntityDescription(name: "Other " + name, superentity: name, isAbstract: true),
-        ])
-        return ReportPage(
+        ReportPage(
             kicker: name,
             title: name,
             outcome: name,
@@ -57,7 +49,7 @@ struct HostileNamesTests {
                                 in: [name, name],
                                 rows: [.init(name, [.init(1, label: name), .init(nil, label: name)])]
                             )
-                        ), .graph(ReportGraph(model, detail: { _ in name })),
+                        ),
                     ]
                 ),
             ],

@@ -1,10 +1,9 @@
-import StoreFormat
 import TestSupport
 import Testing
 
 @testable import UpgradeRehearsal
 
-@Suite("The plots and drawings of a report")
+@Suite("The plots of a report")
 struct ReportFigureTests {
     private static func figure(_ block: ReportBlock) throws -> XMLTree {
         let page = ReportPage(
@@ -61,52 +60,5 @@ struct ReportFigureTests {
         #expect(root.all("figcaption").first?.text == "Upper bar: old. Lower bar: new. 1 more in the table.")
         let rows = root.all("tbody").flatMap { $0.all("tr") }.map { $0.children.map(\.text) }
         #expect(rows == [["Habit", "10", "10"], ["Day", "1,000", "500"], ["Gone", "0", "none"]])
-    }
-
-    @Test("A model is drawn with a box for each entity and a line for each pair of relationships, and listed")
-    func graph() throws {
-        let model = ManagedObjectModel(entities: [
-            EntityDescription(
-                name: "Author",
-                relationships: [
-                    RelationshipDescription(name: "books", destination: "Book", inverse: "author", maxCount: 0),
-                    RelationshipDescription(name: "friends", destination: "Author", inverse: "friends", maxCount: 0),
-                    RelationshipDescription(name: "lost", destination: "Nowhere"),
-                ]
-            ),
-            EntityDescription(
-                name: "Book",
-                attributes: [AttributeDescription(name: "title", type: .string)],
-                relationships: [RelationshipDescription(name: "author", destination: "Author", inverse: "books")]
-            ), EntityDescription(name: "Comic", superentity: "Book", isAbstract: true),
-        ])
-        let graph = ReportGraph(model, detail: { $0 == "Book" ? "7 objects" : nil })
-        #expect(graph.nodes.map(\.name) == ["Author", "Book", "Comic"])
-        #expect(
-            graph.edges == [
-                .init(from: 1, to: 2, .inheritance),
-                .init(from: 0, to: 1, .relationship(many: true, manyBack: false), label: "books / author"),
-                .init(from: 0, to: 0, .relationship(many: true, manyBack: true), label: "friends"),
-            ]
-        )
-        let root = try Self.figure(.graph(graph))
-        #expect(root.all("rect").map { $0.attributes["class"] } == ["node", "node", "node abstract"])
-        #expect(root.all("path").map { $0.attributes["class"] } == ["link parent", "link", "link"])
-        #expect(root.all("polygon").count == 1)
-        #expect(
-            root.all("details").flatMap { $0.all("code") }.map(\.text) == [
-                "Author", "books: many Book, and back by author", "friends: many Author, and back by friends",
-                "lost: Nowhere", "Book", "title: string, optional", "author: Author, and back by books", "Comic",
-                "inherits from Book",
-            ]
-        )
-    }
-
-    @Test("A model that is too large to draw is only listed")
-    func large() throws {
-        let nodes = (0..<500).map { ReportGraph.Node("Entity\($0)") }
-        let root = try Self.figure(.graph(ReportGraph(nodes: nodes, edges: [])))
-        #expect(root.all("svg").isEmpty)
-        #expect(root.all("code").count == 500)
     }
 }
