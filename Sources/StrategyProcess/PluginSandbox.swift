@@ -71,7 +71,7 @@ public struct PluginSandbox: Sendable {
         throw StrategyError(
             .failed,
             "the plugin \(name) is not run: this kernel cannot keep it from \(gaps.text)",
-            recoverySuggestion: "Leave it out, or pass --plugin-sandbox best-effort if you trust it."
+            recoverySuggestion: "Leave it out, or allow the sandbox policy best-effort if you trust it."
         )
     }
 

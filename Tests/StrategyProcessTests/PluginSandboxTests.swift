@@ -75,7 +75,7 @@ struct PluginSandboxTests {
         try folder.plugin("Good")
         let error = #expect(throws: StrategyError.self) { try folder.strategy("Good") { $0.kernel = kernel } }
         #expect(error?.message.contains(reason) == true, "\(error?.message ?? "")")
-        #expect(error?.recoverySuggestion.contains("--plugin-sandbox best-effort") == true)
+        #expect(error?.recoverySuggestion.contains("sandbox policy best-effort") == true)
         let strategy = try folder.strategy("Good") {
             $0.kernel = kernel
             $0.policy = .bestEffort

@@ -50,13 +50,13 @@ public enum MergeRefusal: Hashable, Sendable, Codable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .unrelated:
-            "the stores have no common ancestor: name the attributes by which objects are the same (--identity)"
+            "the stores have no common ancestor: name as identity the attributes by which objects are the same"
         case .baseIsNewer(let side): "the base is newer than the \(side.rawValue) store, whose last changes were lost"
         case .notTheBase(let side): "the \(side.rawValue) store does not descend from the base"
         case .needsBase: "the stores have a common ancestor: a merge needs the base, or an identity for each entity"
         case .unidentified(let table):
-            "the rows of the table \(table) have no identity: a merge needs the base (--base), or the columns "
-                + "that identify a row (--identity \(table)=COLUMN)"
+            "the rows of the table \(table) have no identity: a merge needs the base, or the columns that identify "
+                + "a row, as the identity \(table)=COLUMN"
         case .kindsDiffer: "only one of the stores is Core Data's"
         case .modelsDiffer(let entity, let property):
             "\(entity)\(property.map { "." + $0 } ?? "") differs between the stores"

@@ -58,8 +58,8 @@ package enum CapturedBase {
                 digest == nil ? "the base of the merge is missing" : "the base of the merge was changed",
                 path: location.path,
                 advice:
-                    "Nothing was merged. Restore the file from a backup, merge with another base (the merge command"
-                    + " with --base), or leave late writes in the old store (share with --on-both keep-new)."
+                    "Nothing was merged. Restore the file from a backup, merge with another base, or share again"
+                    + " and keep the new store, which leaves late writes in the old store."
             )
         }
         return try StoreConnection(location, access: .immutable)

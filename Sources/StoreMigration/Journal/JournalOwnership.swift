@@ -35,7 +35,7 @@ struct JournalOwnership {
         return "Its records are ignored. " + stranger
             + "; otherwise give it back to the store's owner and remove write access for others (chmod go-w)."
             // A mount without its own modes shows the same mode for all files, and other users may in fact write them.
-            + (isOwnerTrusted ? " If chmod has no effect, name a folder on another file system with --state." : "")
+            + (isOwnerTrusted ? " If chmod has no effect, name a state folder on another file system." : "")
             + " Then run the command again."
     }
 }

@@ -84,7 +84,7 @@ package struct StateFolder: Sendable {
             "the journal in this folder belongs to another store, \(run.old.path)",
             path: path,
             advice: isChosen
-                ? "Name a separate folder for each store with --state."
+                ? "Name a separate state folder for each store."
                 : "This is a copy of that store; remove the folder named here from the copy, then run the command again.",
             next: .status(old: run.old.path, new: run.new.path)
         )
@@ -214,7 +214,7 @@ package struct StateFolder: Sendable {
             .busy,
             "another run over this store is in progress",
             path: path,
-            advice: "Wait for it to end, or wait longer with --lock-timeout."
+            advice: "Wait for it to end, or allow a longer lock timeout."
         )
     }
 
@@ -244,7 +244,7 @@ package struct StateFolder: Sendable {
             .notWritable,
             "cannot create or write the journal's folder",
             path: path,
-            advice: "Run as the folder's owner, or pass --old capture --state DIR to copy without a fence.",
+            advice: "Run as the folder's owner, or capture the old store, with another state folder.",
             underlyingError: cause
         )
     }

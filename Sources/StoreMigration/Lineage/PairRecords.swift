@@ -28,8 +28,8 @@ extension MigrationError {
             path: old.path,
             advice:
                 "Nothing was changed. Share the old store again first: equal stores become a pair, others need"
-                + " a decision with --on-both.",
-            next: .share(old: old.path, new: new.path, flags: [])
+                + " a decision about both.",
+            next: .share(old: old.path, new: new.path)
         )
     }
 }

@@ -194,7 +194,7 @@ public struct MergeUndoing: Sendable {
             .needsDecision,
             "no journal records a merge into this store",
             path: store.path,
-            advice: "If the journal is in another folder, name it with --state.",
+            advice: "If the journal is in another state folder, name that folder.",
             next: .inspect(path: store.path)
         )
     }

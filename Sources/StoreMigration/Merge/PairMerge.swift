@@ -115,7 +115,7 @@ struct PairMerge {
     private func advised(_ error: MigrationError) -> MigrationError {
         guard error.outcome == .needsDecision else { return error }
         return error.leading(
-            to: takesNew ? .status(old: old.path, new: new.path) : .share(old: old.path, new: new.path, flags: [])
+            to: takesNew ? .status(old: old.path, new: new.path) : .share(old: old.path, new: new.path)
         )
     }
 

@@ -283,7 +283,7 @@ public struct StoreMerging: Sendable {
                 "the store was merged before and changed since: its former state must be the base now",
                 path: from.path,
                 advice:
-                    "Nothing was merged. Name a copy of that state with --base, or undo the earlier merge first.",
+                    "Nothing was merged. Name a copy of that state as the base, or undo the earlier merge first.",
                 next: .unmerge(into: into.path)
             )
         }

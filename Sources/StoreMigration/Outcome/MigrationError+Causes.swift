@@ -218,9 +218,9 @@ extension UnreadableStore.Reason {
         case .notADatabase: "Check the path; the file is unchanged."
         case .truncated, .damaged:
             "Restore the store from a backup, or salvage it into another file with sqlite3's .recover."
-        case .locked: "Close the program that has the store open, or wait longer with --lock-timeout."
+        case .locked: "Close the program that has the store open, or allow a longer lock timeout."
         case .networkFileSystem:
-            "Copy the store to a local disk, or pass --allow-network-fs when only one machine uses it."
+            "Copy the store to a local disk, or allow network file systems when only one machine uses it."
         case .openInThisProcess: "Close the store in this process first."
         case .changing: "Run the command again when the store has fewer writers."
         case .inputOutput: "Check the disk before anything else."

@@ -4,8 +4,8 @@ public enum NextStep: Hashable, Sendable {
     case retire(old: String)
     /// Finish or roll back an interrupted run.
     case resume(old: String)
-    /// Run the share with the options of the present run, and these flags, which make the pending decision.
-    case share(old: String, new: String, flags: [String])
+    /// Run the share with the options of the present run; `onBoth` makes the pending decision when both stores have objects.
+    case share(old: String, new: String, onBoth: ShareOptions.BothPlacesPolicy? = nil)
     /// Show the state of both paths.
     case status(old: String, new: String)
     /// Verify a store.
@@ -30,10 +30,10 @@ extension NextStep: CustomStringConvertible {
 
     /// The command to type, with the options that make it decide as the run did.
     ///
-    /// `sharing` completes the flags of a share. `run` is for commands that use the journal, such as `--state DIR` after a run
+    /// `sharing` turns the decision of a share into options. `run` is for commands that use the journal, such as `--state DIR` after a run
     /// with a state folder of its own, and `reading` for commands that only open stores.
     public func command(
-        sharing: ([String]) -> [String] = { $0 },
+        sharing: (ShareOptions.BothPlacesPolicy?) -> [String] = { $0.map { ["--on-both", $0.rawValue] } ?? [] },
         run: [String] = [],
         reading: [String] = []
     ) -> String {
@@ -41,7 +41,7 @@ extension NextStep: CustomStringConvertible {
             switch self {
             case .retire(let old): ["store-migrate", "retire", old] + run
             case .resume(let old): ["store-migrate", "resume", old] + run
-            case .share(let old, let new, let flags): ["store-migrate", "share", old, new] + sharing(flags)
+            case .share(let old, let new, let onBoth): ["store-migrate", "share", old, new] + sharing(onBoth)
             case .status(let old, let new): ["store-migrate", "status", old, new] + run
             case .verify(let store): ["store-migrate", "verify", store] + reading
             case .inspect(let path): ["store-migrate", "inspect", path] + reading

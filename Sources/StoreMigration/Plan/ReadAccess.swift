@@ -49,7 +49,7 @@ struct ReadAccess: Hashable {
                 .warning,
                 level: .files,
                 "\(readers) can read the new store, and could not read the old one; restrict its folder"
-                    + " (chmod o-x) or the store (--strategy SharedAccess:mode=0660)",
+                    + " (chmod o-x) or the store (strategy SharedAccess:mode=0660)",
                 path: path
             )
         ]

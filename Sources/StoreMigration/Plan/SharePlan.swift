@@ -20,7 +20,7 @@ public struct SharePlan: Hashable, Sendable {
     public var next: NextStep? {
         guard !steps.isEmpty, !outcome.isRefusal else { return following }
         return outcome == .unshared
-            ? .unshare(old: old.path, new: new.path) : .share(old: old.path, new: new.path, flags: [])
+            ? .unshare(old: old.path, new: new.path) : .share(old: old.path, new: new.path)
     }
     /// The treatment of the old store that is in force once the plan is carried out; nil when the plan shares nothing.
     public let oldStore: ShareOptions.OldStorePolicy?

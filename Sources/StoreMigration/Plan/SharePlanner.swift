@@ -57,7 +57,7 @@ package struct SharePlanner: Sendable {
         plan(
             .needsDecision,
             reason: "the store at the new path was shared to \(store.path) and is fenced",
-            next: .share(old: facts.old.path, new: store.path, flags: [])
+            next: .share(old: facts.old.path, new: store.path)
         )
     }
 

@@ -50,7 +50,7 @@ struct ShareRequirements {
             .usage,
             "the old store's name is too long for the names of its sidecar files",
             path: old.path,
-            advice: "Rename the store, or name a folder with a shorter path with --state DIR."
+            advice: "Rename the store, or name a state folder with a shorter path."
         )
     }
 
@@ -122,7 +122,7 @@ extension MigrationError {
             .notWritable,
             "cannot write to the old store: \(reason)",
             path: path,
-            advice: "Run as its owner, or pass --old capture --state DIR to copy it without a fence.",
+            advice: "Run as its owner, or capture the store, with another state folder.",
             underlyingError: cause
         )
     }

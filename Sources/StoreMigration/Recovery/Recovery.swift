@@ -133,7 +133,7 @@ public struct Recovery: Sendable {
             next: isRestore
                 ? nil
                 : decision == .forward
-                    ? .retire(old: run.run.old.path) : .share(old: run.run.old.path, new: run.run.new.path, flags: [])
+                    ? .retire(old: run.run.old.path) : .share(old: run.run.old.path, new: run.run.new.path)
         )
     }
 }

@@ -64,7 +64,7 @@ extension RetireRun {
                 .noSpace,
                 "no space for the archive of the old store: \(cause.message)",
                 path: cause.path,
-                advice: "Name a folder with more space with --backup DIR; the old store is unchanged.",
+                advice: "Name a backup folder with more space; the old store is unchanged.",
                 underlyingError: error
             )
         }

@@ -230,7 +230,7 @@ struct RetireRun {
                 "the new path does not have the store that was shared",
                 path: shared.run.new.path,
                 advice: "Share the old store again before anything is removed.",
-                next: .share(old: old.path, new: shared.run.new.path, flags: [])
+                next: .share(old: old.path, new: shared.run.new.path)
             )
         }
         try gatherer.requireMergesStand(shared)

@@ -112,9 +112,9 @@ struct RunRecovery {
                 "an interrupted run left neither the former nor the new content",
                 path: run.run.new.path,
                 advice:
-                    "The former content is in \(AsideFolder.name(for: run.run.transaction)) beside it; decide with"
-                    + " share and --on-both keep-old or --on-both keep-new.",
-                next: .share(old: run.run.old.path, new: run.run.new.path, flags: ["--on-both", "keep-old"])
+                    "The former content is in \(AsideFolder.name(for: run.run.transaction)) beside it; share again, and"
+                    + " decide which store's content to keep.",
+                next: .share(old: run.run.old.path, new: run.run.new.path, onBoth: .keepOld)
             )
         }
         return decision

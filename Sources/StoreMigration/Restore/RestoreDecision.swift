@@ -41,7 +41,7 @@ struct RestoreJudge {
             cause.outcome,
             "cannot read the store at the destination: \(store.detail)",
             path: place.path,
-            advice: isDamaged ? "Replace it with --overwrite always; the damaged files are kept." : cause.advice,
+            advice: isDamaged ? "Restore with the overwrite policy always; the damaged files are kept." : cause.advice,
             underlyingError: store
         )
     }
@@ -76,7 +76,7 @@ struct RestoreJudge {
                 .needsDecision,
                 "the destination has a store with other content",
                 path: place.path,
-                advice: "Restore to another path, or replace the store with --overwrite always; a copy of it is kept."
+                advice: "Restore to another path, or with the overwrite policy always, which keeps a copy of the store."
             )
         }
         guard options.allowsOtherStore || occupant.kind == backup.kind && occupant.uuid == backup.uuid else {
@@ -84,7 +84,7 @@ struct RestoreJudge {
                 .incompatible,
                 "the backup was made of another store",
                 path: place.path,
-                advice: "Restore it to another path, or pass --other-store to replace this store."
+                advice: "Restore it to another path, or allow a backup of another store to replace this one."
             )
         }
         guard options.allowsOtherModel || occupant.fits(backup) || occupant.kind != backup.kind else {
@@ -92,7 +92,7 @@ struct RestoreJudge {
                 .incompatible,
                 "the backup's model differs from that of the store at the destination",
                 path: place.path,
-                advice: "Pass --other-model when the programs that open it know that model."
+                advice: "Allow the other model when the programs that open the store know it."
             )
         }
         if let damage { return try decision(on: damage) }
@@ -101,7 +101,7 @@ struct RestoreJudge {
                 .needsDecision,
                 "cannot prove that the store at the destination is older than the backup",
                 path: place.path,
-                advice: "Replace it with --overwrite always; a copy of it is kept."
+                advice: "Restore with the overwrite policy always, which keeps a copy of the store."
             )
         }
         return .replace
@@ -114,7 +114,7 @@ struct RestoreJudge {
                 .incompatible,
                 "the store in the backup was written with a newer model than \(path) knows",
                 path: place.path,
-                advice: "Restore it with programs that know its model, or pass --other-model."
+                advice: "Restore it with programs that know its model, or allow the other model."
             )
         }
     }

@@ -20,7 +20,7 @@ extension RunRecovery {
                 .verificationFailed,
                 "the restored store differs from the backup",
                 path: place.path,
-                advice: "Check the disk, then restore again with --overwrite always.",
+                advice: "Check the disk, then restore again with the overwrite policy always.",
                 next: .verify(store: place.path)
             )
         }

@@ -160,7 +160,7 @@ struct StatusGatherer {
 
     private func advice(of plan: SharePlan) throws -> Advice {
         func share(_ decision: ShareOptions.BothPlacesPolicy) -> NextStep {
-            .share(old: old.path, new: new.path, flags: ["--on-both", decision.rawValue])
+            .share(old: old.path, new: new.path, onBoth: decision)
         }
         let merge = NextStep.merge(into: new.path, from: old.path)
         return switch plan.outcome {

@@ -33,8 +33,11 @@ struct RepeatedOptions {
         self.options = options
     }
 
-    /// The options for another share; `flags`, which decide what is pending, replace those of the same name.
-    func sharing(_ flags: [String]) -> [String] { flags + words { !flags.contains($0) } + state }
+    /// The options for another share; a decision about both stores replaces the one of the call.
+    func sharing(_ onBoth: ShareOptions.BothPlacesPolicy?) -> [String] {
+        let name = "--on-both"
+        return (onBoth.map { [name, $0.rawValue] } ?? []) + words { onBoth == nil || $0 != name } + state
+    }
 
     /// The options for a command that reads or writes the pair's journal.
     var run: [String] { reading + state }

@@ -57,7 +57,7 @@ struct WordingTests {
             (NextStep.retire(old: "/a b"), "store-migrate retire '/a b' --state /s"),
             (.resume(old: "/a"), "store-migrate resume /a --state /s"),
             (
-                .share(old: "/a", new: "/b", flags: ["--on-both", "keep-old"]),
+                .share(old: "/a", new: "/b", onBoth: .keepOld),
                 "store-migrate share /a /b --on-both keep-old --state /s"
             ),
             (.status(old: "/a", new: "/b"), "store-migrate status /a /b --state /s"),

@@ -28,7 +28,7 @@ struct ReadOnlyPlaceTests {
     }
 
     @Test(
-        "share of a read-only old store ends with status 12, advises --old capture --state, and leaves no files",
+        "share of a read-only old store ends with status 12, advises to capture it, and leaves no files",
         arguments: ["wal", "delete"]
     )
     func fence(mode: String) async throws {
@@ -40,7 +40,7 @@ struct ReadOnlyPlaceTests {
 
         #expect(run.status == 12, "\(run.errors)")
         #expect(run.errorLines.count == 1, "\(run.errors)")
-        #expect(run.errors.contains("--old capture --state"), "\(run.errors)")
+        #expect(run.errors.contains("capture the old store, with another state folder"), "\(run.errors)")
         #expect(try scratch.fingerprint() == before)
     }
 

@@ -84,7 +84,7 @@ struct StateFolderTests {
         #expect(error?.advice.contains("Remove") == false)
         #expect(error?.advice.contains("move the folder away") == true)
         // The folder is the user's own, so it may be on a mount without modes.
-        #expect(error?.advice.contains("--state") == true)
+        #expect(error?.advice.contains("name a state folder") == true)
     }
 
     private static let kept = [

@@ -31,7 +31,7 @@ struct SuccessionTests {
 
         #expect(outcome.outcome == .needsDecision)
         let (a, c) = try (lives.store("a").path, lives.store("c").path)
-        #expect(outcome.next == .share(old: a, new: c, flags: []))
+        #expect(outcome.next == .share(old: a, new: c))
         #expect(outcome.message.contains(c))
         #expect(try lives.values(at: "b") == before)
         #expect(try lives.share("a", "c").outcome == .merged)

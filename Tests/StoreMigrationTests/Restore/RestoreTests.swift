@@ -120,7 +120,7 @@ struct RestoreTests {
         #expect(try aside.entries() == [other.name + "-wal"])
     }
 
-    @Test("An unreadable file at the destination stays unless --overwrite always replaces it")
+    @Test("An unreadable file at the destination stays unless the overwrite policy is always")
     func unreadable() throws {
         let world = try RestoreWorld()
         try world.stores.makeStore(Self.sql)
@@ -129,7 +129,7 @@ struct RestoreTests {
         let before = try world.place.everything()
         for policy in [RestoreOptions.OverwritePolicy.never, .ifOlder] {
             let error = #expect(throws: MigrationError.self) { try world.restore(archive) { $0.overwrite = policy } }
-            #expect(error?.outcome == .foundButUnreadable && error?.advice.contains("--overwrite always") == true)
+            #expect(error?.outcome == .foundButUnreadable && error?.advice.contains("overwrite policy always") == true)
         }
         #expect(try world.place.everything() == before)
     }
