@@ -221,7 +221,7 @@ fleet: static-libraries
 # The documentation of every public product; warnings are errors.
 DOCUMENTED := StoreMigration StoreVerification StoreBackup ManagedObjects ChangeRelay ChangeMerging StoreFormat \
   StoreStrategies StrategyProcess BuiltInStrategies StoreMigrationTesting \
-  UpgradeRehearsal RehearsalTesting
+  UpgradeRehearsal RehearsalTesting RunReports
 
 documentation: export STORE_MIGRATE_DOCUMENTATION := 1
 documentation: install-deps

@@ -113,7 +113,10 @@ let package = Package(
         .library(name: "StrategyProcess", targets: ["StrategyProcess", "StoreStrategies"]),
         .library(name: "BuiltInStrategies", targets: ["BuiltInStrategies", "StoreStrategies"]),
         .library(name: "StoreMigrationTesting", targets: ["StoreMigrationTesting", "StoreStrategies"]),
-        .library(name: "UpgradeRehearsal", targets: ["UpgradeRehearsal", "RehearsalTesting", "StoreFixtures"]),
+        .library(
+            name: "UpgradeRehearsal",
+            targets: ["UpgradeRehearsal", "RehearsalTesting", "StoreFixtures", "RunReports"]
+        ),
         .plugin(name: "RehearseUpgrades", targets: ["RehearseUpgrades"]),
         .executable(name: "store-migrate", targets: ["store-migrate"]),
         // Preloaded by FaultTests into the tool; of no use to anybody else.
@@ -142,6 +145,7 @@ let package = Package(
         .module("NearNames"),
         .module("StoreStrategies", ["NearNames"]),
         // access
+        .module("RunReports"),
         .module("StrategyProcess", ["ChildProcesses", "SafeFiles", "StoreStrategies", "CConfinement", .systemPackage]),
         // read
         .module("StoreFormat", ["SafeFiles", "CNettle", "CSQLite", "CZlib", .systemPackage]),
@@ -185,7 +189,7 @@ let package = Package(
         .module(
             "UpgradeRehearsal",
             [
-                "StoreMigration", "StoreVerification", "ManagedObjects", "StoreFixtures", "StoreFormat",
+                "StoreMigration", "StoreVerification", "ManagedObjects", "StoreFixtures", "StoreFormat", "RunReports",
                 "StoreStrategies", "ChildProcesses", "SafeFiles", "CSQLite", "CConfinement", .systemPackage,
             ]
         ),
@@ -216,7 +220,7 @@ let package = Package(
             dependencies: [
                 "UpgradeRehearsal", "StoreMigration", "StoreVerification", "ManagedObjects", "ChangeMerging",
                 "ChangeRelay", "StoreBackup", "StoreFixtures", "StoreFormat", "BuiltInStrategies", "StrategyProcess",
-                "StoreStrategies", "SafeFiles",
+                "RunReports", "StoreStrategies", "SafeFiles",
                 .arguments, .logging, .systemPackage,
             ],
             packageAccess: false,
@@ -268,6 +272,7 @@ let package = Package(
         ),
         .target(name: "CTestSupport", path: "Tests/CTestSupport", cSettings: strictC),
         .tests("ChildProcessesTests", ["TestSupport", "ChildProcesses"]),
+        .tests("RunReportsTests", ["TestSupport", "RunReports"]),
         .tests("SafeFilesTests", ["TestSupport", "SafeFiles", "CLinux", "CTestSupport", .systemPackage]),
         .target(name: "CFaultShim", path: "Tests/CFaultShim", cSettings: strictC),
         .target(
@@ -365,7 +370,7 @@ let package = Package(
         .testTarget(
             name: "UpgradeRehearsalTests",
             dependencies: [
-                "store-migrate", "RehearsalTesting", "UpgradeRehearsal", "TestSupport", "StoreMigration",
+                "store-migrate", "RehearsalTesting", "UpgradeRehearsal", "RunReports", "TestSupport", "StoreMigration",
                 "StoreFixtures", "StoreFormat", "SafeFiles",
             ],
             exclude: ["WrongScenarios"],
@@ -375,7 +380,7 @@ let package = Package(
             "StoreMigrateTests",
             [
                 "store-migrate", "HabitApp", "HabitWidget", "FetchedResults", "TestSupport", "UpgradeRehearsal",
-                "BuiltInStrategies",
+                "RunReports", "BuiltInStrategies",
                 "StrategyProcess", "StoreStrategies", "StoreMigration", "StoreVerification", "ManagedObjects",
                 "ChangeRelay",
                 "StoreFixtures", "StoreFormat", "ChildProcesses", "SafeFiles", .systemPackage,

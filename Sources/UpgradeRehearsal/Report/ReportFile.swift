@@ -1,4 +1,5 @@
 public import FoundationEssentials
+public import RunReports
 import SafeFiles
 public import StoreFormat
 public import StoreMigration

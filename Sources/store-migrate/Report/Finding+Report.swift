@@ -1,5 +1,5 @@
+import RunReports
 import StoreFormat
-import UpgradeRehearsal
 
 extension [Finding] {
     /// The most findings on a page; `--json` reports all of them.

@@ -1,5 +1,5 @@
+import RunReports
 import StoreFormat
-import UpgradeRehearsal
 
 extension ReportTable {
     /// The entities of a model, with the objects that each one has in a store.

@@ -1,6 +1,6 @@
 import ChangeMerging
+import RunReports
 import StoreFormat
-import UpgradeRehearsal
 
 extension MergeSummary {
     /// What was merged, and how each conflict was resolved.

@@ -1,8 +1,8 @@
 import ChangeMerging
+import RunReports
 import StoreFormat
 import StoreMigration
 import StoreVerification
-import UpgradeRehearsal
 
 extension RunReport {
     /// Sets the content of the page for a merge or its plan.

@@ -1,3 +1,4 @@
+import RunReports
 import UpgradeRehearsal
 
 extension RunReport {

@@ -1,8 +1,8 @@
 import FoundationEssentials
+import RunReports
 import StoreFormat
 import StoreMigration
 import StoreVerification
-import UpgradeRehearsal
 
 extension RunReport {
     /// Sets the content of the page for a share.

@@ -1,6 +1,6 @@
+import RunReports
 import StoreFormat
 import StoreVerification
-import UpgradeRehearsal
 
 extension RunReport {
     /// Sets the content of the page for a verification.

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import RunReports
 import StoreFormat
 import StoreMigration
 import UpgradeRehearsal

@@ -1,7 +1,7 @@
 import ChangeMerging
 import FoundationEssentials
+import RunReports
 import StoreFormat
-import UpgradeRehearsal
 
 extension [StoreMergeConflict] {
     /// The most conflicts on a page; `--json` reports all of them.

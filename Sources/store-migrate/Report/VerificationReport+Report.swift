@@ -1,6 +1,6 @@
+import RunReports
 import StoreFormat
 import StoreVerification
-import UpgradeRehearsal
 
 extension VerificationReport {
     /// The proof level by level; `others` are findings in addition to the report's own.

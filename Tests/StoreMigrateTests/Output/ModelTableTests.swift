@@ -1,6 +1,6 @@
+import RunReports
 import StoreFormat
 import Testing
-import UpgradeRehearsal
 
 @testable import store_migrate
 

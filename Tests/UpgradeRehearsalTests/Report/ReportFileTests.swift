@@ -1,4 +1,5 @@
 import Foundation
+import RunReports
 import SafeFiles
 import StoreFormat
 import StoreMigration

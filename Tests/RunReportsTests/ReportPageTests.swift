@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import UpgradeRehearsal
+@testable import RunReports
 
 @Suite("The HTML of a report")
 struct ReportPageTests {

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import UpgradeRehearsal
+@testable import RunReports
 
 @Suite("Hostile names in a report")
 struct HostileNamesTests {
