@@ -101,6 +101,21 @@ let documentation: [Package.Dependency] =
     Context.environment["STORE_MIGRATE_DOCUMENTATION"] == nil
     ? [] : [.package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0")]
 
+/// The modules from top to bottom: a module depends only on modules of lower rows.
+let rows = [
+    ["store-migrate", "RehearsalTesting"],
+    ["UpgradeRehearsal", "StoreMigrationTesting", "BuiltInStrategies"],
+    ["StoreMigration"],
+    ["StoreVerification"],
+    ["ManagedObjects"],
+    ["ChangeMerging", "ChangeRelay", "StoreBackup", "StoreFixtures", "ModelMigration"],
+    ["StoreWriting"],
+    ["StoreFormat"],
+    ["StrategyProcess", "RunReports"],
+    ["SafeFiles", "ChildProcesses", "StoreStrategies"],
+    ["NearNames"],
+]
+
 let package = Package(
     name: "store-migrate",
     products: [
@@ -388,3 +403,10 @@ let package = Package(
         ),
     ] + fuzzers
 )
+
+for target in package.targets {
+    guard let row = rows.firstIndex(where: { $0.contains(target.name) }) else { continue }
+    for case .byNameItem(let name, _) in target.dependencies where rows[...row].joined().contains(name) {
+        preconditionFailure("\(target.name) depends on \(name), which is not in a lower row")
+    }
+}
