@@ -1,4 +1,8 @@
 import FoundationEssentials
+import StoreFormat
+import StoreMigration
+import StoreStrategies
+import StrategyProcess
 import Testing
 
 @testable import store_migrate
@@ -9,14 +13,27 @@ struct ConfigurationTests {
 
     init() throws { scratch = try Scratch() }
 
-    private func words(_ yaml: String, _ words: [String], environment: [String: String] = [:]) throws -> [String] {
+    /// The options of a call of `share` with a configuration.
+    private func share(
+        _ yaml: String,
+        _ words: [String],
+        environment: [String: String] = [:]
+    ) throws -> ShareVerb {
         let file = try scratch.file("store-migrate.yaml", Array(yaml.utf8))
-        return try ConfiguredWords([words[0], "--config", file] + words.dropFirst(), environment: environment).words
+        return try completed(["share", "--config", file] + words, environment)
+    }
+
+    private func completed<Command: ConfiguredVerb>(
+        _ words: [String],
+        _ environment: [String: String],
+        as type: Command.Type = ShareVerb.self
+    ) throws -> Command {
+        try #require(try Launch.parsed(words, environment: environment) as? Command)
     }
 
     @Test("Keys of a configuration become options, and relative paths start at its folder")
     func options() throws {
-        let found = try words(
+        let found = try share(
             """
             level: coredata
             state: journals
@@ -26,60 +43,71 @@ struct ConfigurationTests {
               - SharedAccess: {mode: "0660", group: habits}
             plugin-path: plugins
             """,
-            ["share", "old", "new"]
+            ["old", "new"]
         )
-        #expect(
-            found == [
-                "share", "--level=coredata", "--state=\(scratch.path)/journals", "--strategy=WriteAheadLog",
-                "--strategy=SharedAccess:mode=0660,group=habits", "--role=app=\(scratch.path)/Model.momd",
-                "--role=extension(widget)", "--plugin-path=\(scratch.path)/plugins", "old", "new",
-            ]
-        )
+        #expect(found.policy.level == .coredata && found.policy.onBoth == .fail)
+        #expect(found.run.state?.text == scratch.path + "/journals")
+        #expect(found.strategies.roles.map(\.role) == [.app, .extension("widget")])
+        #expect(found.strategies.roles.map(\.modelFile) == [scratch.path + "/Model.momd", nil])
+        #expect(found.strategies.selections.map(\.name) == ["WriteAheadLog", "SharedAccess"])
+        #expect(found.strategies.selections.map(\.options.values) == [[:], ["mode": "0660", "group": "habits"]])
+        #expect(found.strategies.plugins.pluginPath.map(\.text) == [scratch.path + "/plugins"])
     }
 
-    @Test("legacy-defaults and legacy-key become one option per list element")
+    @Test("legacy-defaults and legacy-key become one import per list element")
     func legacyChanges() throws {
         let yaml = "legacy-defaults: [group.plist, /other.plist]\nlegacy-key: [pending, changes]\n"
-        #expect(
-            try words(yaml, ["share", "a", "b"]) == [
-                "share", "--legacy-defaults=\(scratch.path)/group.plist", "--legacy-defaults=/other.plist",
-                "--legacy-key=pending", "--legacy-key=changes", "a", "b",
-            ]
-        )
+        let found = try share(yaml, ["a", "b"]).policy.legacy
+        #expect(found.legacyDefaults.map(\.text) == [scratch.path + "/group.plist", "/other.plist"])
+        #expect(found.legacyKey == ["pending", "changes"])
     }
 
     @Test("Arguments override the environment, which overrides the file; a list is replaced whole")
     func precedence() throws {
         let yaml = "level: files\nold: capture\nstrategies: [WriteAheadLog, FileProtection]\n"
         let environment = ["STORE_MIGRATE_LEVEL": "sqlite", "STORE_MIGRATE_STRATEGIES": "RollbackJournal"]
-        #expect(
-            try words(yaml, ["plan", "a", "b"], environment: environment)
-                == ["plan", "--old=capture", "--level=sqlite", "--strategy=RollbackJournal", "a", "b"]
-        )
-        #expect(
-            try words(yaml, ["plan", "a", "b", "--level", "content", "--strategy=X"], environment: environment)
-                == ["plan", "--old=capture", "a", "b", "--level", "content", "--strategy=X"]
-        )
+        let plain = try share(yaml, ["a", "b"], environment: environment)
+        #expect(plain.policy.old == .capture && plain.policy.level == .sqlite)
+        #expect(plain.strategies.selections.map(\.name) == ["RollbackJournal"])
+        let called = try share(yaml, ["a", "b", "--level", "content", "--strategy=X"], environment: environment)
+        #expect(called.policy.old == .capture && called.policy.level == .content)
+        #expect(called.strategies.selections.map(\.name) == ["X"])
     }
 
     @Test("A new store on the command line overrides the group of the configuration")
     func placeOfCall() throws {
         let yaml = "group: group.app\nname: Habits\n"
-        #expect(try words(yaml, ["share", "old"]) == ["share", "--group=group.app", "--name=Habits", "old"])
-        #expect(try words(yaml, ["share", "--strict", "old", "new"]) == ["share", "--strict", "old", "new"])
-        #expect(try words(yaml, ["share", "old", "--group", "g"]) == ["share", "old", "--group", "g"])
+        func places(_ words: [String]) throws -> [String?] {
+            let places = try share(yaml, words).places
+            return [places.old.text, places.new?.text, places.group.group, places.group.name]
+        }
+        #expect(try places(["old"]) == ["old", nil, "group.app", "Habits"])
+        #expect(try places(["--strict", "old", "new"]) == ["old", "new", nil, nil])
+        #expect(try places(["old", "--group", "g"]) == ["old", nil, "g", nil])
+        #expect(try places(["old", "--name", "Own"]) == ["old", nil, "group.app", "Own"])
     }
 
     @Test("STORE_MIGRATE_CONFIG alone names the configuration, and verbs other than share and plan ignore it")
-    func others() throws {
+    func others() async throws {
         let file = try scratch.file("other.yaml", Array("level: files".utf8))
         let environment = ["STORE_MIGRATE_CONFIG": file]
-        #expect(try ConfiguredWords(["inspect", "a"], environment: environment).words == ["inspect", "a"])
-        #expect(
-            try ConfiguredWords(["share", "a", "b"], environment: environment).words == [
-                "share", "--level=files", "a", "b",
-            ]
-        )
+        #expect(try completed(["share", "a", "b"], environment).policy.level == .files)
+        #expect(try completed(["plan", "a", "b"], environment, as: PlanVerb.self).policy.level == .files)
+        let absent = ["STORE_MIGRATE_CONFIG": scratch.path("absent.yaml")]
+        #expect(try await Tool.run(["status", scratch.path("a"), scratch.path("b")], environment: absent).status == 10)
+        #expect(try await Tool.run(["plan", scratch.path("a"), scratch.path("b")], environment: absent).status == 2)
+    }
+
+    @Test("Options of the call and of its configuration must fit together")
+    func together() async throws {
+        let file = try scratch.file("keys.yaml", Array("legacy-key: pending\nroles: [app, app]\n".utf8))
+        let call = ["plan", scratch.path("a"), scratch.path("b"), "--config", file]
+        let twice = try await Tool.run(call)
+        #expect(twice.status == 2 && twice.errors.contains("the role app is named twice"), "\(twice.errors)")
+        let keys = try await Tool.run(call + ["--role", "app"])
+        #expect(keys.status == 2 && keys.errors.contains("name a key with --legacy-key"), "\(keys.errors)")
+        let both = try await Tool.run(call + ["--role", "app", "--legacy-defaults", scratch.path("p.plist")])
+        #expect(both.status == 10, "\(both.errors)")
     }
 
     @Test(
@@ -157,20 +185,47 @@ struct ConfigurationTests {
         #expect(run.errorLines.count == 1 && run.errors.contains(message), "\(run.errors)")
     }
 
-    /// Three valid values of every key: for the file, the environment and the arguments.
+    /// Three different valid values of every key: for the file, the environment and the arguments.
     private static let values: [ConfigurationKey: [String]] = [
         .group: ["group.a", "group.b", "group.c"], .name: ["a", "b", "c"], .groups: ["/a", "/b", "/c"],
-        .old: ["fence", "capture", "fence"], .onBoth: ["fail", "keep-old", "keep-new"],
+        .old: ["fence", "capture", "fence"], .onBoth: ["merge", "keep-old", "keep-new"],
         .level: ["files", "sqlite", "coredata"], .model: ["/a.momd", "/b.momd", "/c.momd"],
-        .ifMissing: ["fail", "ignore", "fail"], .ifBusy: ["wait", "defer", "fail"],
+        .ifMissing: ["ignore", "fail", "ignore"], .ifBusy: ["wait", "defer", "fail"],
         .lockTimeout: ["1s", "2s", "3s"], .state: ["/a", "/b", "/c"],
         .backup: ["/archives", "/other", "/third"],
         .strategies: ["WriteAheadLog", "RollbackJournal", "HistoryTracking"], .roles: ["app", "extension(b)", "app"],
         .pluginTimeout: ["1s", "2s", "3s"], .pluginPath: ["/a", "/b", "/c"],
-        .pluginSandbox: ["required", "best-effort", "required"],
+        .pluginSandbox: ["best-effort", "required", "best-effort"],
         .descriptions: ["/a.json", "/b.json", "/c.json"],
         .legacyDefaults: ["/a.plist", "/b.plist", "/c.plist"], .legacyKey: ["a", "b", "c"],
     ]
+
+    /// The value of an option, as it is written.
+    private static func text(_ key: ConfigurationKey, _ verb: some ConfiguredVerb) -> String? {
+        let plugins = verb.strategies.plugins
+        return switch key {
+        case .group: verb.places.group.group
+        case .name: verb.places.group.name
+        case .groups: verb.places.group.groups?.text
+        case .old: verb.policy.old?.rawValue
+        case .onBoth: verb.policy.onBoth.rawValue
+        case .level: verb.policy.level.rawValue
+        case .model: verb.policy.model?.text
+        case .ifMissing: verb.policy.ifMissing.rawValue
+        case .ifBusy: verb.run.ifBusy.rawValue
+        case .lockTimeout: verb.run.access.lockTimeout.description
+        case .state: verb.run.state?.text
+        case .strategies: verb.strategies.selections.map(\.name).joined(separator: " ")
+        case .roles: verb.strategies.roles.map { "\($0.role)" }.joined(separator: " ")
+        case .pluginPath: plugins.pluginPath.map(\.text).joined(separator: " ")
+        case .pluginSandbox: plugins.pluginSandbox.rawValue
+        case .pluginTimeout: plugins.pluginTimeout.description
+        case .backup: verb.policy.backup?.text
+        case .descriptions: verb.descriptions?.text
+        case .legacyDefaults: verb.policy.legacy.legacyDefaults.map(\.text).joined(separator: " ")
+        case .legacyKey: verb.policy.legacy.legacyKey.joined(separator: " ")
+        }
+    }
 
     @Test(
         "For every key, arguments override the environment, which overrides the file",
@@ -178,37 +233,27 @@ struct ConfigurationTests {
     )
     func everyKey(_ key: ConfigurationKey) throws {
         let values = try #require(Self.values[key])
-        let place = key == .name || key == .groups ? ["--group", "g"] : []
         let yaml = "\(key.rawValue): \(key.isList ? "[\(values[0])]" : values[0])"
-        // The library reads the variable of this key itself, so it is not added to the arguments.
-        let isVariableOurs = key != .groups
+        // Options that fit only together with another one.
+        let other: [ConfigurationKey: String] = [
+            .name: "group: g", .groups: "group: g", .legacyKey: "legacy-defaults: /p", .legacyDefaults: "legacy-key: k",
+        ]
+        let file = try scratch.file("key.yaml", Array((yaml + "\n" + (other[key] ?? "")).utf8))
         let environment = [key.variable: values[1]]
-        for verb in ["share", "plan"] {
-            func found(_ environment: [String: String], _ words: [String] = []) throws -> [String] {
-                try self.words(yaml, [verb, "old"] + place + words, environment: environment)
-                    .filter { $0.hasPrefix(key.option + "=") }
+        func check<Verb: ConfiguredVerb>(_ verb: Verb.Type) throws {
+            func found(_ environment: [String: String], _ words: [String] = []) throws -> String? {
+                let places = key.isPlace ? ["old"] : ["old", "new"]
+                let call = Verb.words + ["--config", file] + places + words
+                return Self.text(key, try completed(call, environment, as: Verb.self))
             }
-            guard key != .group else {
-                // As an argument it names the new store, and overrides the other keys that do.
-                #expect(try found([:]) == ["--group=group.a"])
-                #expect(try found(environment) == ["--group=group.b"])
-                #expect(try found(environment, ["--group", values[2]]) == [])
-                continue
-            }
-            guard place.isEmpty else {
-                func words(_ environment: [String: String]) throws -> [String] {
-                    try self.words(yaml + "\ngroup: g", [verb, "old"], environment: environment)
-                }
-                #expect(try words([:]).contains("\(key.option)=\(values[0])"))
-                #expect(try words(environment).contains("\(key.option)=\(values[1])") == isVariableOurs)
-                #expect(try !words(environment).contains("\(key.option)=\(values[0])"))
-                continue
-            }
-            #expect(try found([:]) == ["\(key.option)=\(values[0])"])
-            #expect(try found(environment) == ["\(key.option)=\(values[1])"])
-            #expect(try found(environment, ["\(key.option)=\(values[2])"]) == ["\(key.option)=\(values[2])"])
-            #expect(try found(environment, [key.option, values[2]]) == [])
+            #expect(try found([:]) == values[0])
+            // The library reads the variable of this key itself, and it overrides the file.
+            #expect(try found(environment) == (key == .groups ? nil : values[1]))
+            #expect(try found(environment, ["\(key.option)=\(values[2])"]) == values[2])
+            #expect(try found(environment, [key.option, values[2]]) == values[2])
         }
+        try check(ShareVerb.self)
+        try check(PlanVerb.self)
     }
 
     @Test("Environment variables hold lists, and folders of plugins may have spaces in their names")
@@ -216,22 +261,19 @@ struct ConfigurationTests {
         let environment = [
             "STORE_MIGRATE_PLUGIN_PATH": "/a b:/c", "STORE_MIGRATE_STRATEGIES": "WriteAheadLog HistoryTracking",
         ]
-        #expect(
-            try words("level: files", ["share", "a", "b"], environment: environment)
-                == [
-                    "share", "--level=files", "--strategy=WriteAheadLog", "--strategy=HistoryTracking",
-                    "--plugin-path=/a b", "--plugin-path=/c", "a", "b",
-                ]
-        )
+        let found = try share("level: files", ["a", "b"], environment: environment)
+        #expect(found.policy.level == .files)
+        #expect(found.strategies.selections.map(\.name) == ["WriteAheadLog", "HistoryTracking"])
+        #expect(found.strategies.plugins.pluginPath.map(\.text) == ["/a b", "/c"])
     }
 
     @Test(
         "--config without a file, or given twice, ends with status 2",
         arguments: [
-            (["share", "a", "b", "--config"], "'--config' needs a file"),
-            (["share", "--config=", "a", "b"], "'--config' needs a file"),
-            (["share", "--config", "--", "a", "b"], "'--config' needs a file"),
-            (["share", "--config", "--json", "a", "b"], "'--config' needs a file"),
+            (["share", "a", "b", "--config"], "Missing value for '--config"),
+            (["share", "--config=", "a", "b"], "is invalid for '--config"),
+            (["share", "--config", "--", "a", "b"], "Missing value for '--config"),
+            (["share", "--config", "--json", "a", "b"], "Missing value for '--config"),
             (["plan", "--config", "x", "a", "b", "--config=y"], "'--config' is given twice"),
         ]
     )
@@ -244,19 +286,18 @@ struct ConfigurationTests {
     @Test("After --, every argument is positional, even --config")
     func places() throws {
         let file = try scratch.file("group.yaml", Array("group: group.app\nlevel: files\n".utf8))
-        func words(_ words: [String]) throws -> [String] {
-            try ConfiguredWords(["share", "--config", file] + words, environment: [:]).words
+        func found(_ words: [String]) throws -> [String?] {
+            let verb = try completed(["share", "--config", file] + words, [:])
+            return [verb.places.new?.text, verb.places.group.group, verb.policy.level.rawValue]
         }
-        #expect(try words(["--", "a", "--config"]) == ["share", "--level=files", "--", "a", "--config"])
-        #expect(try words(["--", "a"]) == ["share", "--group=group.app", "--level=files", "--", "a"])
-        #expect(try words(["a", "--", "b"]) == ["share", "--level=files", "a", "--", "b"])
-        #expect(
-            try words(["a", "--state", "b"]) == ["share", "--group=group.app", "--level=files", "a", "--state", "b"]
-        )
-        #expect(try words(["--help"]) == ["share", "--config", file, "--help"])
+        #expect(try found(["--", "a", "--config"]) == ["--config", nil, "files"])
+        #expect(try found(["--", "a", "--level"]) == ["--level", nil, "files"])
+        #expect(try found(["--", "a"]) == [nil, "group.app", "files"])
+        #expect(try found(["a", "--", "b"]) == ["b", nil, "files"])
+        #expect(try found(["a", "--state", "b"]) == [nil, "group.app", "files"])
     }
 
-    @Test("The list of flags contains every option without a value of share and plan")
+    @Test("A printed next command repeats an option of share or plan without the argument that follows it")
     func flags() async throws {
         for verb in ["share", "plan"] {
             let listed = try await Tool.run([verb, "--help"]).lines
@@ -264,7 +305,10 @@ struct ConfigurationTests {
                 .flatMap { $0.split(separator: " ").map { $0.filter { $0 != "," } } }
                 .filter { $0.hasPrefix("--") }
             #expect(listed.count > 5)
-            #expect(Set(listed).subtracting(ConfiguredWords.flags) == [])
+            #expect(
+                Set(listed).subtracting(RepeatedOptions.left).subtracting(["--help", "--version"])
+                    == RepeatedOptions.access
+            )
         }
     }
 }

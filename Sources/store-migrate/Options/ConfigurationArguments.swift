@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// The option `--config`, declared for the help alone: ``ConfiguredWords`` removes it before arguments are parsed.
+/// The file that ``Configuration`` reads.
 struct ConfigurationArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(

@@ -19,7 +19,8 @@ struct LegacyOptions: ParsableArguments {
         zip(legacyDefaults, legacyKey).map { LegacyDefaultsImport(file: $0.location, key: $1) }
     }
 
-    func validate() throws {
+    /// Throws when the call and its configuration do not name a key for each file.
+    func requireKeys() throws {
         guard legacyDefaults.count == legacyKey.count else {
             throw ValidationError("name a key with --legacy-key for each file that --legacy-defaults names")
         }

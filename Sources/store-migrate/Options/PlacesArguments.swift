@@ -14,13 +14,18 @@ struct PlacesArguments: ParsableArguments {
     @OptionGroup var group: GroupOptions
 
     mutating func validate() throws {
-        guard (new == nil) != (group.group == nil) else {
-            throw ValidationError("name the new store once: NEW, or --group ID")
-        }
+        guard new == nil || group.group == nil else { throw Self.notOnce }
         if new != nil, group.name != nil || group.groups != nil {
             throw ValidationError("--name and --groups go with --group")
         }
     }
+
+    /// Throws when neither the call nor its configuration names the new store.
+    func requireNew() throws {
+        guard new != nil || group.group != nil else { throw Self.notOnce }
+    }
+
+    private static let notOnce = ValidationError("name the new store once: NEW, or --group ID")
 
     /// The path of the new store as given, before checking whether it is a folder; nil when no path can be formed.
     var newPath: String? { newLocation?.path }

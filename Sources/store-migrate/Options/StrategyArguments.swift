@@ -25,7 +25,8 @@ struct StrategyArguments: ParsableArguments {
 
     @OptionGroup var plugins: PluginArguments
 
-    mutating func validate() throws {
+    /// Throws when the call, or its configuration, names a role twice.
+    func requireDistinctRoles() throws {
         var seen: Set<StoreRole> = []
         guard let twice = roles.first(where: { !seen.insert($0.role).inserted }) else { return }
         throw ValidationError("the role \(twice.role) is named twice")

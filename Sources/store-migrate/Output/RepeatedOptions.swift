@@ -8,11 +8,12 @@ struct RepeatedOptions {
     }
 
     /// Options that only shape the report, or name a path that a next command names as an argument.
-    private static let left: Set<String> = [
+    static let left: Set<String> = [
         "--json", "--quiet", "--verbose", "--no-color", "--progress", "--report", "--dry-run", "--check", "--strict",
         "--group", "--name", "--groups", "--state",
     ]
-    private static let access: Set<String> = ["--allow-network-fs"]
+    /// Options without a value.
+    static let access: Set<String> = ["--allow-network-fs"]
 
     private let options: [Option]
     private let stateFolder: String?
@@ -25,7 +26,8 @@ struct RepeatedOptions {
         var options: [Option] = []
         while let word = rest.popFirst() {
             guard word.hasPrefix("--"), let name = word.split(separator: "=").first.map(String.init) else { continue }
-            let isComplete = word.contains("=") || ConfiguredWords.flags.contains(word)
+            // The word after an option without a value belongs to another option, or is an argument, which is not repeated.
+            let isComplete = word.contains("=") || Self.access.contains(name) || rest.first?.hasPrefix("-") != false
             let words = [word] + (isComplete ? [] : rest.popFirst().map { [$0] } ?? [])
             guard isSharing ? !Self.left.contains(name) : Self.access.contains(name) else { continue }
             options.append(Option(name: name, words: words))

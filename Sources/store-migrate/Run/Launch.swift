@@ -33,7 +33,7 @@ enum Launch {
             return 0
         }
         do {
-            var command = try command(ConfiguredWords(words).words)
+            var command = try parsed(words)
             guard let verb = command as? any Verb else {
                 try command.run()
                 return 0
@@ -56,7 +56,7 @@ enum Launch {
         }
     }
 
-    /// Parses the words of a call.
+    /// Parses the words of a call, without its configuration.
     ///
     /// The parser's tree of all verbs costs time, so it gets the named verb alone. Words that the verb does not accept,
     /// and requests for help, are parsed from the root, which has the messages.
@@ -68,6 +68,20 @@ enum Launch {
             return command
         }
         return try StoreMigrate.parseAsRoot(words)
+    }
+
+    /// The command that the words name, with the options of its configuration.
+    static func parsed(
+        _ words: [String],
+        environment: [String: String] = Surroundings.current.environment
+    ) throws -> any ParsableCommand {
+        var command = try command(words)
+        if var verb = command as? any ConfiguredVerb {
+            try Configuration.complete(&verb, calledWith: words, environment: environment)
+            command = verb
+        }
+        try (command as? any Verb)?.requireCompleteOptions()
+        return command
     }
 
     private static func perform(_ verb: some Verb, _ words: [String], since start: ContinuousClock.Instant) -> Int32 {

@@ -16,6 +16,8 @@ protocol Verb: ParsableCommand {
     static var summaryOnUsage: [(String, JSONValue)] { get }
     /// The journal's folder, if the call names one; printed next commands name it too.
     var stateFolder: PathArgument? { get }
+    /// Throws for options that are missing, or do not fit together, once a configuration has completed them.
+    func requireCompleteOptions() throws
     func perform(_ reporter: Reporter) throws -> Ending
 }
 
@@ -23,4 +25,5 @@ extension Verb {
     var summaryOnFailure: [(String, JSONValue)] { Self.summaryOnUsage }
     static var summaryOnUsage: [(String, JSONValue)] { [] }
     var stateFolder: PathArgument? { nil }
+    func requireCompleteOptions() throws {}
 }

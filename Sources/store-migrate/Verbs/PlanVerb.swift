@@ -2,7 +2,7 @@ import ArgumentParser
 import StoreMigration
 
 /// `plan OLD NEW`: what `share` would do.
-struct PlanVerb: Verb {
+struct PlanVerb: ConfiguredVerb {
     static let configuration = CommandConfiguration(
         commandName: "plan",
         abstract: "Decides what share would do, writes nothing, and ends with the status share would end with."

@@ -22,6 +22,7 @@ struct RelayImportVerb: Verb {
     @OptionGroup var reporting: ReportingOptions
 
     func validate() throws {
+        try legacy.requireKeys()
         guard !legacy.imports.isEmpty else {
             throw ValidationError(
                 "name a file with --legacy-defaults and a key with --legacy-key; both may be repeated"

@@ -3,7 +3,7 @@ import StoreFormat
 import StoreMigration
 
 /// `share OLD NEW`: shares a store.
-struct ShareVerb: Verb {
+struct ShareVerb: ConfiguredVerb {
     static let configuration = CommandConfiguration(
         commandName: "share",
         abstract: "Copies a store to its shared location, proves the copy, and makes the old store refuse writes.",

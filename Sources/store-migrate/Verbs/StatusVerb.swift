@@ -22,6 +22,8 @@ struct StatusVerb: Verb {
 
     var stateFolder: PathArgument? { run.state }
 
+    func requireCompleteOptions() throws { try places.requireNew() }
+
     func perform(_ reporter: Reporter) throws -> Ending {
         let status = try StoreMigrator(
             from: places.old.url,

@@ -38,6 +38,8 @@ struct UnshareVerb: Verb {
     var dryRun = false
 
     var stateFolder: PathArgument? { run.state }
+
+    func requireCompleteOptions() throws { try places.requireNew() }
     var summaryOnFailure: [(String, JSONValue)] { ShareMembers.places(old: places.old.path, new: places.newPath) }
 
     func perform(_ reporter: Reporter) throws -> Ending {
