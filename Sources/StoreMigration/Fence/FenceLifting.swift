@@ -10,7 +10,7 @@ struct FenceLifting {
     }
 
     func lift(_ journal: inout MigrationJournal) throws {
-        try FenceWriter.lift(from: context.old, lockTimeout: context.options.effectiveLockTimeout)
+        try FenceWriter.lift(from: context.old, lockTimeout: context.surroundings.lockTimeout)
         try journal.append(.unfenced)
     }
 }

@@ -40,7 +40,7 @@ extension MigrationError {
 /// force. A new store finds its pair through its receipt, which is trusted only if that journal agrees.
 struct PairRecords {
     let store: StoreLocation
-    let options: ShareOptions
+    let surroundings: Surroundings
 
     /// The folders of the journals with a valid record of the store.
     func folders() throws -> [StateFolder] {
@@ -61,7 +61,7 @@ struct PairRecords {
         if shared.run.new == store { return true }
         let identity = try Directory.openIfPresent(path: store.folder)?.status(of: store.name)?.identity
         if identity?.mayBe(recorded: shared.completion.new) == true { return true }
-        guard let succession = try Succession(of: shared.run.new, options: options) else { return false }
+        guard let succession = try Succession(of: shared.run.new, surroundings) else { return false }
         return succession.isVerified && succession.store == store
     }
 
@@ -80,7 +80,7 @@ struct PairRecords {
             if folder.path == home.path {
                 try journal.append(.voided(because: reason))
             } else {
-                try folder.withJournal(deadline: Deadline(after: options.effectiveLockTimeout)) { other in
+                try folder.withJournal(deadline: surroundings.lockDeadline()) { other in
                     guard Self.standing(other.state) != nil else { return }
                     try other.append(.voided(because: reason))
                 }
@@ -90,8 +90,7 @@ struct PairRecords {
 
     private func journals(of old: StoreLocation) -> [StateFolder] {
         let beside = StateFolder(of: old, stateFolder: nil)
-        guard let chosen = options.stateFolder else { return [beside] }
-        return [StateFolder(of: old, stateFolder: chosen), beside]
+        return surroundings.stateFolder == nil ? [beside] : [surroundings.stateFolder(of: old), beside]
     }
 
     /// The run with a valid record in a journal; nil for a journal that cannot be read or trusted.

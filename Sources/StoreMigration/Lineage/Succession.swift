@@ -17,11 +17,11 @@ package struct Succession: Hashable, Sendable {
     package let isVerified: Bool
 
     /// Nil when the store at `start` is in use, and when nothing shows where its data is.
-    init?(of start: StoreLocation, options: ShareOptions) throws {
+    init?(of start: StoreLocation, _ surroundings: Surroundings) throws {
         var place = start
         var passed: [StoreLocation] = []
         var isVerified = true
-        while passed.count < Self.mostHops, let hop = try Self.hop(from: place, options) {
+        while passed.count < Self.mostHops, let hop = try Self.hop(from: place, surroundings.silent) {
             passed.append(place)
             isVerified = isVerified && hop.isVerified
             place = hop.target
@@ -41,24 +41,24 @@ package struct Succession: Hashable, Sendable {
 
     private static func hop(
         from place: StoreLocation,
-        _ options: ShareOptions
+        _ surroundings: Surroundings
     ) throws -> (target: StoreLocation, isVerified: Bool)? {
-        let (state, folder) = state(of: place, options)
+        let (state, folder) = state(of: place, surroundings)
         guard try Directory.openIfPresent(path: place.folder)?.status(of: place.name) != nil else {
             // A killed retirement may have renamed the store without recording it yet.
             switch state {
-            case .retired(let shared, _): return (shared.run.new, try isRecorded(shared, folder, options))
+            case .retired(let shared, _): return (shared.run.new, try isRecorded(shared, folder, surroundings))
             case .shared(let shared) where shared.retiringTo != nil:
-                return (shared.run.new, try isRecorded(shared, folder, options))
+                return (shared.run.new, try isRecorded(shared, folder, surroundings))
             default: return nil
             }
         }
-        let gatherer = FactsGatherer(old: place, new: place, options: options, monitor: .silent)
+        let gatherer = FactsGatherer(old: place, new: place, surroundings: surroundings)
         guard let fence = try fence(of: place, gatherer) else { return nil }
         guard case .shared(let shared) = state, shared.run.new.path == fence.newPath else {
             return (StoreLocation(path: fence.newPath), false)
         }
-        return (shared.run.new, try isRecorded(shared, folder, options))
+        return (shared.run.new, try isRecorded(shared, folder, surroundings))
     }
 
     private static func fence(of place: StoreLocation, _ gatherer: FactsGatherer) throws -> StoreFence? {
@@ -74,10 +74,10 @@ package struct Succession: Hashable, Sendable {
     private static func isRecorded(
         _ shared: RunState.SharedRun,
         _ folder: StateFolder,
-        _ options: ShareOptions
+        _ surroundings: Surroundings
     ) throws -> Bool {
         guard shared.completion.keepsNew != true else { return false }
-        let gatherer = FactsGatherer(old: shared.run.old, new: shared.run.new, options: options, monitor: .silent)
+        let gatherer = FactsGatherer(old: shared.run.old, new: shared.run.new, surroundings: surroundings)
         let isThere = try gatherer.status(of: shared.run.new) != nil
         guard try !isThere || gatherer.namedPlace(of: shared) == .ours else { return false }
         guard let addresses = shared.base?.addresses else { return true }
@@ -91,8 +91,8 @@ package struct Succession: Hashable, Sendable {
 
     /// The state from the journal beside the store, or from the caller's folder; journals that cannot be read or
     /// trusted are skipped.
-    private static func state(of place: StoreLocation, _ options: ShareOptions) -> (RunState, StateFolder) {
-        for chosen in [nil, options.stateFolder] {
+    private static func state(of place: StoreLocation, _ surroundings: Surroundings) -> (RunState, StateFolder) {
+        for chosen in [nil, surroundings.stateFolder] {
             let folder = StateFolder(of: place, stateFolder: chosen)
             if let state = try? folder.state(isShownOnly: true), state != .none { return (state, folder) }
         }

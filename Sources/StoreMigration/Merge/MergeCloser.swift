@@ -39,8 +39,7 @@ struct MergeCloser {
         var findings = findings + proof.findings + closed.findings
         findings += MergeAnnouncement(into, epoch: merging.epoch).post()
         try journal.append(.done(closed.completion))
-        findings += MergeSettlement(of: into, reader: reader, lockTimeout: context.options.effectiveLockTimeout)
-            .forget(merging.epoch)
+        findings += MergeSettlement(of: into, context.surroundings).forget(merging.epoch)
         CapturedBase.removeUnneeded(for: journal.state, in: folder)
         if let failure { throw failure }
         return RunResult(
@@ -79,7 +78,7 @@ struct MergeCloser {
         else { throw MigrationError(.interrupted, "the new store is missing", path: context.new.path) }
         if hasFailed { try liftFence(run) }
         let addresses = try RekeyedAddresses(of: merging.epoch, in: folder, stores: (oldUUID(), store.uuid))
-        let findings = RelayCarriage(old: context.old, new: context.new, options: context.options)
+        let findings = context.relayCarriage
             .carry(through: addresses)
         try Receipt(
             transaction: context.transaction,
@@ -125,7 +124,7 @@ struct MergeCloser {
     }
 
     private func oldUUID() throws -> String? {
-        try reader.withView(of: context.old) { try StoreMetadata(reading: $0.connection)?.uuid }
+        try context.surroundings.reader.withView(of: context.old) { try StoreMetadata(reading: $0.connection)?.uuid }
     }
 
     /// Proves the merged store including concurrent writes; a defect that the old store had already is not a failure of
@@ -133,12 +132,12 @@ struct MergeCloser {
     ///
     /// A failed proof does not stop the run from ending, so that the merge can be undone.
     private func prove(in folder: Directory) throws -> (StoreProof, failure: MigrationError?) {
-        let prover = StoreProver(options: context.options, probe: context.mergeProbe, monitor: context.monitor)
+        let prover = StoreProver(level: context.settings.level, probe: context.mergeProbe, monitor: context.monitor)
         let before = try merging.base.map {
             try StoreConnection(StoreLocation(folder: folder.path, name: $0.name), access: .immutable)
         }
         do {
-            let proof = try reader.withView(of: into) { view in
+            let proof = try context.surroundings.reader.withView(of: into) { view in
                 try prover.prove(
                     view.connection,
                     at: into,
@@ -158,7 +157,7 @@ struct MergeCloser {
     /// Since the commit, another process may have replaced the store or removed its log: without the mark of this
     /// merge, the result is not vouched for.
     private func identify() throws -> MergedStore {
-        try reader.withView(of: into) { view in
+        try context.surroundings.reader.withView(of: into) { view in
             guard try !leftMark || StoreMerger.hasSeen(merging.epoch, in: view.connection) else {
                 throw MigrationError(
                     .interrupted,
@@ -179,11 +178,7 @@ struct MergeCloser {
     /// Makes the old store writable again if this run fenced it.
     private func liftFence(_ run: RunState.InterruptedRun) throws {
         guard run.isFenced else { return }
-        try FenceWriter.lift(from: context.old, lockTimeout: context.options.effectiveLockTimeout)
-    }
-
-    private var reader: StoreReader {
-        FactsGatherer(old: context.old, new: context.new, options: context.options, monitor: context.monitor).reader
+        try FenceWriter.lift(from: context.old, lockTimeout: context.surroundings.lockTimeout)
     }
 
     private func failure(_ error: MigrationError) -> MigrationError {

@@ -1,5 +1,6 @@
 public import ChangeMerging
 public import FoundationEssentials
+import Logging
 public import StoreFormat
 
 /// What a caller decides about a merge of two stores; the defaults are the safe choices.
@@ -19,14 +20,18 @@ public struct MergeOptions: Sendable {
 
     public init() {}
 
-    /// These options as those of a share.
-    var asShare: ShareOptions {
-        var share = ShareOptions()
-        share.merging = settings
-        share.level = level
-        share.lockTimeout = lockTimeout
-        share.stateFolder = stateFolder
-        share.allowsNetworkFileSystem = allowsNetworkFileSystem
-        return share
+    func surroundings(_ monitor: WorkMonitor, _ logger: Logger?) -> Surroundings {
+        Surroundings(
+            lockTimeout: lockTimeout,
+            allowsNetworkFileSystem: allowsNetworkFileSystem,
+            stateFolder: stateFolder,
+            monitor: monitor,
+            logger: logger ?? .silent
+        )
+    }
+
+    /// What these options decide about a run that keeps the recorded treatment of the old store.
+    func runSettings(keeping treatment: ShareOptions.OldStorePolicy = .fence) -> RunSettings {
+        RunSettings(treatment: treatment, level: level, merging: settings)
     }
 }

@@ -10,18 +10,19 @@ extension Finding.Code {
 /// Records the result of an interrupted merge: the store has it completely, or not at all.
 struct MergeSettlement {
     private let store: StoreLocation
-    private let reader: StoreReader
-    private let lockTimeout: Duration
+    private let surroundings: Surroundings
 
-    init(of store: StoreLocation, reader: StoreReader, lockTimeout: Duration) {
+    init(of store: StoreLocation, _ surroundings: Surroundings) {
         self.store = store
-        self.reader = reader
-        self.lockTimeout = lockTimeout
+        self.surroundings = surroundings
     }
 
     func settle(_ journal: inout MigrationJournal, in folder: Directory) throws {
         if let merging = MergeState(journal.records).begun, merging.into == store {
-            if try reader.withView(of: store, { try StoreMerger.hasSeen(merging.epoch, in: $0.connection) }) {
+            if try surroundings.reader.withView(
+                of: store,
+                { try StoreMerger.hasSeen(merging.epoch, in: $0.connection) }
+            ) {
                 try journal.append(.merged(epoch: merging.epoch))
             } else {
                 try MergeRecords.remove(merging.epoch, in: folder)
@@ -40,7 +41,7 @@ struct MergeSettlement {
             known.insert(merging.epoch)
         }
         guard !known.isEmpty else { return }
-        let marks = try reader.withView(of: store) { try StoreMerger.marks(in: $0.connection) }
+        let marks = try surroundings.reader.withView(of: store) { try StoreMerger.marks(in: $0.connection) }
         for epoch in marks.seen where known.contains(epoch) { _ = forget(epoch) }
         // The journal records an undo before its mark is removed: until then the mark is the only evidence.
         for epoch in marks.undone where known.contains(epoch) && !standing.contains(epoch) { _ = forget(epoch) }
@@ -52,8 +53,8 @@ struct MergeSettlement {
     /// A busy store keeps the mark until the next run; that is not a failure of the merge.
     func forget(_ epoch: String) -> [Finding] {
         do {
-            let connection = try StoreConnection(store, access: .liveWriting, lockTimeout: lockTimeout)
-            try StoreMerger.forgetMarks(of: epoch, in: connection, deadline: Deadline(after: lockTimeout))
+            let connection = try StoreConnection(store, access: .liveWriting, lockTimeout: surroundings.lockTimeout)
+            try StoreMerger.forgetMarks(of: epoch, in: connection, deadline: surroundings.lockDeadline())
             try connection.close()
             return []
         } catch {

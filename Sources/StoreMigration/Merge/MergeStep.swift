@@ -18,8 +18,7 @@ struct MergeStep {
     /// Objects whose keys earlier merges changed.
     var moved: [RekeyedObject] = []
     let settings: MergeSettings
-    let lockTimeout: Duration
-    let monitor: WorkMonitor
+    let surroundings: Surroundings
 
     /// What the merge would do; nothing is written.
     ///
@@ -48,11 +47,11 @@ struct MergeStep {
         confirm: @escaping () throws -> Void = {}
     ) throws -> (summary: MergeSummary, result: MergeResult) {
         let folder = try Directory.open(path: into.folder)
-        let connection = try WritableStore(into, effect, lockTimeout: lockTimeout).connection
+        let connection = try WritableStore(into, effect, lockTimeout: surroundings.lockTimeout).connection
         var hasBegun = false
         var attempt = 1
         while true {
-            try monitor.checkCancellation()
+            try surroundings.monitor.checkCancellation()
             let shared = MergePlace(connection, externalData: try folder.externalData(of: into))
             let planned = try plan(shared)
             if let error = MigrationError(refusing: planned.summary, from: from, into: into) { throw error }
@@ -76,7 +75,7 @@ struct MergeStep {
                 let result = try planned.carryOut(
                     MergeRun(
                         epoch: epoch,
-                        deadline: Deadline(after: lockTimeout),
+                        deadline: surroundings.lockDeadline(),
                         park: { try records.append($0) },
                         record: { _ in try RecordedMerge(shared, in: records, confirm: confirmed) }
                     )
@@ -100,8 +99,15 @@ struct MergeStep {
     }
 
     private func plan(_ shared: MergePlace) throws -> any PlannedMerge {
-        try StoreMerger(base: base, old: old, shared: shared, moved: moved, settings: settings, monitor: monitor)
-            .plan()
+        try StoreMerger(
+            base: base,
+            old: old,
+            shared: shared,
+            moved: moved,
+            settings: settings,
+            monitor: surroundings.monitor
+        )
+        .plan()
     }
 }
 

@@ -8,13 +8,13 @@ import StoreFormat
 public struct MergeUndoing: Sendable {
     private let store: StoreLocation
     private let options: MergeOptions
-    private let logger: Logger
+    private let surroundings: Surroundings
 
     /// Uses only the options for locks, the journal and network file systems.
     public init(of store: URL, options: MergeOptions = MergeOptions(), logger: Logger? = nil) {
         self.store = StoreLocation(url: store)
         self.options = options
-        self.logger = logger ?? .silent
+        surroundings = options.surroundings(.silent, logger)
     }
 
     /// Undoes the merge in one transaction; a call that was interrupted after it is finished by the next one.
@@ -30,13 +30,13 @@ public struct MergeUndoing: Sendable {
     @discardableResult
     public func unmergeAndWait() throws(MigrationError) -> UnmergeOutcome {
         do {
-            try RunRecovery.recover(runOver: store, options: options.asShare, monitor: .silent, logger: logger)
-            if let succession = try Succession(of: store, options: options.asShare) {
+            try RunRecovery.recover(runOver: store, settings: options.runSettings(), surroundings: surroundings)
+            if let succession = try Succession(of: store, surroundings) {
                 let next = succession.passed.dropFirst().first ?? succession.store
                 throw MigrationError.outOfUse(succession, next: .unshare(old: store.path, new: next.path))
             }
             let folder = try journalFolder()
-            return try folder.withJournal(deadline: Deadline(after: options.lockTimeout)) { journal in
+            return try folder.withJournal(deadline: surroundings.lockDeadline()) { journal in
                 if case .interrupted(let run) = journal.state {
                     throw MigrationError(
                         .interrupted,
@@ -100,7 +100,7 @@ public struct MergeUndoing: Sendable {
         at home: StateFolder
     ) throws -> MergeUndo.Result? {
         let folder = try home.open()
-        let connection = try WritableStore(store, .loss, lockTimeout: options.lockTimeout).connection
+        let connection = try WritableStore(store, .loss, lockTimeout: surroundings.lockTimeout).connection
         if try StoreMerger.hasTakenBack(merging.epoch, in: connection) {
             try connection.close()
             return nil
@@ -115,7 +115,7 @@ public struct MergeUndoing: Sendable {
         do {
             result = try undo.undo(
                 in: MergePlace(connection, externalData: container.externalData(of: store)),
-                deadline: Deadline(after: options.lockTimeout),
+                deadline: surroundings.lockDeadline(),
                 epoch: merging.epoch,
                 confirm: { try void(merging, &journal, at: home) }
             )
@@ -140,7 +140,7 @@ public struct MergeUndoing: Sendable {
     private func void(_ merging: JournalRecord.Merging, _ journal: inout MigrationJournal, at home: StateFolder) throws
     {
         let records = journal.records
-        try PairRecords(store: store, options: options.asShare)
+        try PairRecords(store: store, surroundings: surroundings)
             .void(because: "a merge was taken back", holding: &journal, at: home) { folder, shared in
                 if shared.merges.last?.epoch == merging.epoch { return true }
                 guard folder.path == home.path, !shared.merges.contains(where: { $0.epoch == merging.epoch }) else {
@@ -152,19 +152,17 @@ public struct MergeUndoing: Sendable {
             }
     }
 
-    private var settlement: MergeSettlement {
-        MergeSettlement(of: store, reader: reader, lockTimeout: options.lockTimeout)
-    }
+    private var settlement: MergeSettlement { MergeSettlement(of: store, surroundings) }
 
     private func liftFence(of run: JournalRecord.RunIdentity) throws {
-        let fence = try reader.withView(of: run.old) { try StoreFence(reading: $0.connection) }
+        let fence = try surroundings.reader.withView(of: run.old) { try StoreFence(reading: $0.connection) }
         guard fence?.transaction == run.transaction else { return }
-        try FenceWriter.lift(from: run.old, lockTimeout: options.lockTimeout)
+        try FenceWriter.lift(from: run.old, lockTimeout: surroundings.lockTimeout)
     }
 
     /// The undone merges according to the store; the journal may lag behind.
     private func undone() throws -> [String] {
-        try reader.withView(of: store) { try StoreMerger.marks(in: $0.connection).undone }
+        try surroundings.reader.withView(of: store) { try StoreMerger.marks(in: $0.connection).undone }
     }
 
     /// The journal that records the merge: the store's own, or that of its old store.
@@ -179,7 +177,7 @@ public struct MergeUndoing: Sendable {
         var found: StateFolder?
         let undone = try undone()
         for place in places {
-            let state = StateFolder(of: place, stateFolder: options.stateFolder)
+            let state = surroundings.stateFolder(of: place)
             let merges = try MergeState(state.records())
             let ours = (merges.standing + [merges.begun].compactMap { $0 }).filter { $0.into == store }
             if ours.contains(where: { undone.contains($0.epoch) }) { return state }
@@ -197,9 +195,5 @@ public struct MergeUndoing: Sendable {
             advice: "If the journal is in another state folder, name that folder.",
             next: .inspect(path: store.path)
         )
-    }
-
-    private var reader: StoreReader {
-        StoreReader(lockTimeout: options.lockTimeout, allowsNetworkFileSystem: options.allowsNetworkFileSystem)
     }
 }

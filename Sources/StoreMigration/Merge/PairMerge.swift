@@ -10,21 +10,18 @@ struct PairMerge {
     private let from: StoreLocation
     private let into: StoreLocation
     private let options: MergeOptions
-    private let monitor: WorkMonitor
-    private let logger: Logger
+    private let surroundings: Surroundings
     private let folder: StateFolder
     private let shared: RunState.SharedRun
     /// True when the old store receives the new one's content.
     private let takesNew: Bool
 
     /// Nil when no record says that one store was shared to the other.
-    init?(_ from: StoreLocation, into: StoreLocation, options: MergeOptions, monitor: WorkMonitor, logger: Logger)
-        throws
-    {
-        (self.from, self.into, self.options, self.monitor, self.logger) = (from, into, options, monitor, logger)
+    init?(_ from: StoreLocation, into: StoreLocation, options: MergeOptions, surroundings: Surroundings) throws {
+        (self.from, self.into, self.options, self.surroundings) = (from, into, options, surroundings)
         for (old, new) in [(from, into), (into, from)] {
-            let folder = StateFolder(of: old, stateFolder: options.stateFolder)
-            let gatherer = FactsGatherer(old: old, new: new, options: options.asShare, monitor: monitor)
+            let folder = surroundings.stateFolder(of: old)
+            let gatherer = FactsGatherer(old: old, new: new, surroundings: surroundings)
             guard case .shared(let shared)? = try? folder.state(), try gatherer.newPlace(of: shared) == .ours else {
                 continue
             }
@@ -40,24 +37,7 @@ struct PairMerge {
     private var old: StoreLocation { takesNew ? into : from }
     private var new: StoreLocation { takesNew ? from : into }
 
-    /// The options of an equivalent share that keeps the old store's policy.
-    private var shareOptions: ShareOptions {
-        var share = options.asShare
-        share.oldStore = shared.run.policy
-        return share
-    }
-
-    private var engine: ShareEngine {
-        ShareEngine(
-            old: old,
-            new: new,
-            options: shareOptions,
-            pipeline: StrategyPipeline(),
-            monitor: monitor,
-            logger: logger,
-            probeWriter: CoordinatorProbeWriter()
-        )
-    }
+    private var gatherer: FactsGatherer { FactsGatherer(old: old, new: new, surroundings: surroundings) }
 
     private var base: PairMergeRun.Base? {
         options.base.map { .named(StoreLocation(url: $0)) } ?? shared.base.map { .kept($0) }
@@ -67,7 +47,7 @@ struct PairMerge {
     func isSettled() throws -> Bool {
         // Rows that a decision left in the old store are not in the new one, although nothing was written since.
         guard !takesNew, options.base == nil, shared.completion.leavesRows != true else { return false }
-        return try engine.gatherer.isUnchanged(shared.oldState)
+        return try gatherer.isUnchanged(shared.oldState)
     }
 
     /// What the merge would do; throws when it is refused.
@@ -79,7 +59,8 @@ struct PairMerge {
                 into: into,
                 keepsKeys: takesNew,
                 folder: folder,
-                engine: engine
+                settings: options.settings,
+                surroundings: surroundings
             )
             .summary()
         } catch let error as MigrationError {
@@ -89,19 +70,18 @@ struct PairMerge {
 
     /// Merges in a run of the pair's journal; nil if the record has changed meanwhile.
     func merge() throws -> StoreMergeOutcome? {
-        try folder.withJournal(deadline: Deadline(after: options.lockTimeout)) { journal in
+        try folder.withJournal(deadline: surroundings.lockDeadline()) { journal in
             guard case .shared(let current) = journal.state, current == shared,
-                let identity = try engine.gatherer.status(of: old)?.identity
+                let identity = try gatherer.status(of: old)?.identity
             else { return nil }
             var context = try RunContext(
                 transaction: RunContext.drawTransaction(),
                 old: old,
                 new: new,
-                options: shareOptions,
-                monitor: monitor,
-                logger: logger
+                settings: options.runSettings(keeping: shared.run.policy),
+                surroundings: surroundings
             )
-            context.descriptions = try engine.recorded()
+            context.descriptions = try Receipt.descriptions(of: new)
             let run = PairMergeRun(context, identity: identity, base: base, takesNew: takesNew, fencing: false)
             do {
                 return try outcome(run.run(&journal))
@@ -145,19 +125,20 @@ struct PairMergePreview {
     let into: StoreLocation
     let keepsKeys: Bool
     let folder: StateFolder
-    let engine: ShareEngine
+    let settings: MergeSettings
+    let surroundings: Surroundings
 
     /// What the merge would do; throws what would stop it.
     func summary() throws -> MergeSummary {
-        var settings = engine.options.merging
+        var settings = settings
         settings.source = .scan
-        return try engine.gatherer.reader.withView(of: from) { source in
+        return try surroundings.reader.withView(of: from) { source in
             let place = try MergePlace(pinning: source)
-            return try PairMergeRun.withBase(base, in: folder, source.externalData, engine.gatherer.reader) {
+            return try PairMergeRun.withBase(base, in: folder, source.externalData, surroundings.reader) {
                 base,
                 moved in
                 if keepsKeys, !moved.isEmpty { throw MigrationError.otherKeys(path: into.path) }
-                return try engine.gatherer.reader.withView(of: into) { target in
+                return try surroundings.reader.withView(of: into) { target in
                     let step = MergeStep(
                         base: base,
                         old: place,
@@ -167,8 +148,7 @@ struct PairMergePreview {
                         keepsKeys: keepsKeys,
                         moved: moved,
                         settings: settings,
-                        lockTimeout: engine.options.effectiveLockTimeout,
-                        monitor: engine.monitor
+                        surroundings: surroundings
                     )
                     let summary = try step.summary(of: MergePlace(target.connection, externalData: target.externalData))
                     if let error = MigrationError(refusing: summary, from: from, into: into) { throw error }

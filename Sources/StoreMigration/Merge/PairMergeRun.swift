@@ -42,7 +42,7 @@ struct PairMergeRun {
         guard try context.container.status(of: context.new.name) != nil else {
             throw DestinationAppeared(path: context.new.path)
         }
-        try MergeSettlement(of: into, reader: reader, lockTimeout: context.options.effectiveLockTimeout)
+        try MergeSettlement(of: into, context.surroundings)
             .forgetMarks(of: journal.records)
         try journal.append(
             .begin(
@@ -51,7 +51,7 @@ struct PairMergeRun {
                     old: context.old,
                     oldIdentity: identity,
                     new: context.new,
-                    policy: context.options.treatment,
+                    policy: context.settings.treatment,
                     descriptions: context.descriptions.byRoleName
                 )
             )
@@ -69,10 +69,6 @@ struct PairMergeRun {
         } catch {
             throw MigrationError(error).afterPublishing
         }
-    }
-
-    private var reader: StoreReader {
-        FactsGatherer(old: context.old, new: context.new, options: context.options, monitor: context.monitor).reader
     }
 
     private struct Merged {
@@ -101,9 +97,9 @@ struct PairMergeRun {
         let records = MergeRecords(of: context.transaction, in: folder)
         try source.beginReading()
         // Scans, because a writer other than Core Data leaves no history.
-        var settings = context.options.merging
+        var settings = context.settings.merging
         settings.source = .scan
-        return try Self.withBase(base, in: context.stateFolder, external, reader) { base, moved in
+        return try Self.withBase(base, in: context.stateFolder, external, context.surroundings.reader) { base, moved in
             if takesNew, !moved.isEmpty { throw MigrationError.otherKeys(path: into.path) }
             let step = MergeStep(
                 base: base,
@@ -114,8 +110,7 @@ struct PairMergeRun {
                 keepsKeys: takesNew,
                 moved: moved,
                 settings: settings,
-                lockTimeout: context.options.effectiveLockTimeout,
-                monitor: context.monitor
+                surroundings: context.surroundings
             )
             let (summary, result) = try step.carryOut(epoch: context.transaction, keeping: records) { account in
                 merging.oldState = try pinned.reading.state(SettledDigest(digest, merged: account))
@@ -162,12 +157,7 @@ struct PairMergeRun {
     /// Rolls the run back, unless the merge was committed after all; then it counts as interrupted.
     private func takeBack(_ journal: inout MigrationJournal, cause: any Error) throws {
         guard case .interrupted(let run) = journal.state else { return }
-        let recovery = try RunRecovery(
-            run,
-            options: context.options,
-            monitor: .silent,
-            logger: context.logger
-        )
+        let recovery = try RunRecovery(run, settings: context.settings, surroundings: context.surroundings.silent)
         do {
             if try recovery.decision() == .back {
                 try recovery.recover(&journal)

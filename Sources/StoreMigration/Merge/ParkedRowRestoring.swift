@@ -46,14 +46,15 @@ public struct ParkedRowRestoring: Sendable {
             guard try folder.status(of: store.name) != nil else {
                 throw MigrationError(.nothingFound, "there is no store to restore rows into", path: store.path)
             }
-            if let succession = try Succession(of: store, options: options.asShare) {
+            let surroundings = options.surroundings(.silent, nil)
+            if let succession = try Succession(of: store, surroundings) {
                 throw MigrationError.outOfUse(succession, next: .inspect(path: succession.store.path))
             }
-            let connection = try WritableStore(store, .arrival, lockTimeout: options.lockTimeout).connection
+            let connection = try WritableStore(store, .arrival, lockTimeout: surroundings.lockTimeout).connection
             let result = try ParkedRows(reading: rows)
                 .restore(
                     into: MergePlace(connection, externalData: folder.externalData(of: store)),
-                    deadline: Deadline(after: options.lockTimeout)
+                    deadline: surroundings.lockDeadline()
                 )
             try connection.close()
             let lost = result.unrestored.map { row in

@@ -72,12 +72,7 @@ struct PinnedStore {
 
     /// Copies a store that cannot be locked, while it has no writer.
     private static func copyAtRest(_ context: RunContext, to target: DurableFile) throws -> TokenReading {
-        try StoreReader(
-            lockTimeout: context.options.effectiveLockTimeout,
-            allowsNetworkFileSystem: context.options.allowsNetworkFileSystem,
-            monitor: context.monitor
-        )
-        .withView(of: context.old) { view in
+        try context.surroundings.reader.withView(of: context.old) { view in
             guard view.kind != .live else {
                 throw MigrationError(.busy, "the old store has a writer and cannot be locked", path: context.old.path)
             }

@@ -13,8 +13,7 @@ public struct StoreMerging: Sendable {
     private let into: StoreLocation
     private let from: StoreLocation
     private let options: MergeOptions
-    private let monitor: WorkMonitor
-    private let logger: Logger
+    private let surroundings: Surroundings
 
     public init(
         _ from: URL,
@@ -27,8 +26,10 @@ public struct StoreMerging: Sendable {
         self.into = StoreLocation(url: into)
         self.from = StoreLocation(url: from)
         self.options = options
-        monitor = WorkMonitor(onProgress: onProgress, isCancelled: isCancelled)
-        self.logger = logger ?? .silent
+        surroundings = options.surroundings(
+            WorkMonitor(onProgress: onProgress, isCancelled: isCancelled),
+            logger
+        )
     }
 
     /// Decides what a merge would do, and writes nothing.
@@ -45,14 +46,14 @@ public struct StoreMerging: Sendable {
                 if try pair.isSettled() { return unchanged }
                 return outcome(try pair.summary(), message: "nothing was written")
             }
-            let folder = StateFolder(of: into, stateFolder: options.stateFolder)
+            let folder = surroundings.stateFolder(of: into)
             let former = try former(folder.records())
             if let former, try isUnchanged(former) {
                 return unchanged
             }
             let moved = try former.map { try self.moved($0, in: folder.open()) } ?? []
             return try withSources { base, old, _ in
-                try reader.withView(of: into) { view in
+                try surroundings.reader.withView(of: into) { view in
                     var step = step(base, old)
                     step.moved = moved
                     let summary =
@@ -88,8 +89,8 @@ public struct StoreMerging: Sendable {
                 }
                 return outcome
             }
-            let folder = StateFolder(of: into, stateFolder: options.stateFolder)
-            return try folder.withJournal(deadline: Deadline(after: options.lockTimeout)) { journal in
+            let folder = surroundings.stateFolder(of: into)
+            return try folder.withJournal(deadline: surroundings.lockDeadline()) { journal in
                 try recover(&journal)
                 try settlement.settle(&journal, in: folder.open())
                 return try merge(&journal, in: folder.open())
@@ -100,7 +101,7 @@ public struct StoreMerging: Sendable {
     }
 
     private func pair() throws -> PairMerge? {
-        try PairMerge(from, into: into, options: options, monitor: monitor, logger: logger)
+        try PairMerge(from, into: into, options: options, surroundings: surroundings)
     }
 
     private var unchanged: StoreMergeOutcome {
@@ -110,29 +111,21 @@ public struct StoreMerging: Sendable {
     /// Recovers a run over the pair, whichever store is the old one: its record is valid only then.
     private func recoverPair() throws {
         for old in [into, from] {
-            let folder = StateFolder(of: old, stateFolder: options.stateFolder)
+            let folder = surroundings.stateFolder(of: old)
             guard case .interrupted(let run)? = try? folder.state(), old == into || run.run.new == into else {
                 continue
             }
-            try folder.withJournal(deadline: Deadline(after: options.lockTimeout)) { try recover(&$0) }
+            try folder.withJournal(deadline: surroundings.lockDeadline()) { try recover(&$0) }
         }
     }
 
     /// Recovers an interrupted run, among whose records no merge may be written.
     private func recover(_ journal: inout MigrationJournal) throws {
         guard case .interrupted(let run) = journal.state else { return }
-        logger.notice("an interrupted run is recovered first")
-        try RunRecovery(run, options: options.asShare, monitor: monitor, logger: logger).recover(&journal)
+        surroundings.logger.notice("an interrupted run is recovered first")
+        try RunRecovery(run, settings: options.runSettings(), surroundings: surroundings).recover(&journal)
         // A finished share may have fenced the store.
         try requireWritable()
-    }
-
-    private var reader: StoreReader {
-        StoreReader(
-            lockTimeout: options.lockTimeout,
-            allowsNetworkFileSystem: options.allowsNetworkFileSystem,
-            monitor: monitor
-        )
     }
 
     private func step(_ base: MergePlace?, _ old: MergePlace) -> MergeStep {
@@ -143,8 +136,7 @@ public struct StoreMerging: Sendable {
             into: into,
             effect: .arrival,
             settings: options.settings,
-            lockTimeout: options.lockTimeout,
-            monitor: monitor
+            surroundings: surroundings
         )
     }
 
@@ -207,8 +199,8 @@ public struct StoreMerging: Sendable {
     private func proved(_ summary: MergeSummary, _ epoch: String, _ records: MergeRecords) throws -> StoreMergeOutcome {
         var findings = settlement.forget(epoch)
         findings += MergeAnnouncement(into, epoch: epoch).post()
-        monitor.report(.proving, 0, of: 0)
-        let report = try StoreVerifier(lockTimeout: options.lockTimeout, monitor: monitor)
+        surroundings.monitor.report(.proving, 0, of: 0)
+        let report = try StoreVerifier(lockTimeout: surroundings.lockTimeout, monitor: surroundings.monitor)
             .verify(into, level: options.level, against: nil)
         guard report.passed else { throw failure(report) }
         return StoreMergeOutcome(
@@ -224,9 +216,7 @@ public struct StoreMerging: Sendable {
         )
     }
 
-    private var settlement: MergeSettlement {
-        MergeSettlement(of: into, reader: reader, lockTimeout: options.lockTimeout)
-    }
+    private var settlement: MergeSettlement { MergeSettlement(of: into, surroundings) }
 
     /// The same error, reported as one after a committed merge.
     private func afterMerging(_ error: any Error) -> MigrationError {
@@ -300,10 +290,10 @@ public struct StoreMerging: Sendable {
     private func withSources<R>(
         _ body: (MergePlace?, MergePlace, @escaping () throws -> Void) throws -> R
     ) throws -> R {
-        try reader.withView(of: from) { old in
+        try surroundings.reader.withView(of: from) { old in
             let place = try MergePlace(pinning: old)
             guard let base = options.base else { return try body(nil, place) { try old.requireUnchanged() } }
-            return try reader.withView(of: StoreLocation(url: base)) { base in
+            return try surroundings.reader.withView(of: StoreLocation(url: base)) { base in
                 try body(MergePlace(pinning: base), place) {
                     try base.requireUnchanged()
                     try old.requireUnchanged()
@@ -322,18 +312,13 @@ public struct StoreMerging: Sendable {
 
     /// Throws when the store is fenced.
     private func requireWritable() throws {
-        let inspection = try StoreInspector(
-            depth: .layout,
-            lockTimeout: options.lockTimeout,
-            allowsNetworkFileSystem: options.allowsNetworkFileSystem
-        )
-        .inspect(into)
+        let inspection = try surroundings.silent.inspector(.layout).inspect(into)
         if case .unreadable(let store) = inspection { throw MigrationError(store) }
         guard let inspection = inspection.inspection else {
             throw MigrationError(.nothingFound, "there is no store to merge into", path: into.path)
         }
         guard let fence = inspection.fence else { return }
-        let succession = try Succession(of: into, options: options.asShare)
+        let succession = try Succession(of: into, surroundings)
         let end = succession?.store ?? StoreLocation(path: fence.newPath)
         guard let succession, end != from else {
             // The source has the store's own data, which only unshare brings back as a whole.

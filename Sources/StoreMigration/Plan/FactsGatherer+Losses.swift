@@ -11,7 +11,7 @@ extension FactsGatherer {
     /// undo's mark instead.
     func lacksMerge(of shared: RunState.SharedRun) throws -> Bool {
         guard let epoch = shared.merges.last(where: { !$0.takesNew })?.epoch, shared.completion.newUUID != nil,
-            let records = try? StateFolder(of: old, stateFolder: options.stateFolder).open(),
+            let records = try? surroundings.stateFolder(of: old).open(),
             try records.status(of: MergeRecords.name(of: .changeset, epoch)) != nil
         else { return false }
         // A mark in the main file makes reading the log unnecessary.

@@ -7,11 +7,14 @@ import SystemPackage
 struct FactsGatherer {
     let old: StoreLocation
     let new: StoreLocation
-    let options: ShareOptions
-    let monitor: WorkMonitor
+    let surroundings: Surroundings
 
-    /// The facts a plan is made from.
-    func facts(state: RunState) throws -> PlanningFacts {
+    private var monitor: WorkMonitor { surroundings.monitor }
+    /// A reader with the caller's options, which changes nothing.
+    var reader: StoreReader { surroundings.reader }
+
+    /// The facts a plan is made from; `modelFile` is the model that the caller's programs carry.
+    func facts(state: RunState, modelFile: URL?) throws -> PlanningFacts {
         let oldCondition = try condition(of: old)
         let newCondition = try condition(of: new)
         let facts = PlanningFacts(
@@ -22,9 +25,9 @@ struct FactsGatherer {
             isMainFileAtNew: try status(of: new) != nil,
             earlierRun: try earlierRun(state, oldCondition),
             retiredTo: state.retired?.run.new.path,
-            succession: try newCondition.inspection?.fence == nil ? nil : Succession(of: new, options: options),
+            succession: try newCondition.inspection?.fence == nil ? nil : Succession(of: new, surroundings),
             isOldRecordedNew: try isRecordedAsNew(),
-            newerThanModel: try newerThanModel(oldCondition, newCondition),
+            newerThanModel: try newerThan(modelFile, oldCondition, newCondition),
             exposedFolder: try exposedFolder()
         )
         guard facts.needsContentComparison else { return facts }
@@ -79,15 +82,6 @@ struct FactsGatherer {
     /// The folder of `location`; nil when it is missing.
     func folder(of location: StoreLocation) throws -> Directory? { try Directory.openIfPresent(path: location.folder) }
 
-    /// A reader with the caller's options, which changes nothing.
-    var reader: StoreReader {
-        StoreReader(
-            lockTimeout: options.effectiveLockTimeout,
-            allowsNetworkFileSystem: options.allowsNetworkFileSystem,
-            monitor: monitor
-        )
-    }
-
     /// The condition of the store at `location`, with its objects counted.
     func condition(of location: StoreLocation) throws -> StoreCondition {
         if let status = try status(of: location), status.kind == .regular,
@@ -101,19 +95,12 @@ struct FactsGatherer {
                 )
             )
         }
-        return try StoreInspector(
-            depth: .counts,
-            lockTimeout: options.effectiveLockTimeout,
-            allowsNetworkFileSystem: options.allowsNetworkFileSystem,
-            listsExternalFiles: false,
-            monitor: monitor
-        )
-        .inspect(location)
+        return try surroundings.inspector(.counts).inspect(location)
     }
 
     /// The first store that the caller's model does not cover.
-    private func newerThanModel(_ conditions: StoreCondition...) throws -> StoreLocation? {
-        guard let path = options.modelFile?.path else { return nil }
+    private func newerThan(_ modelFile: URL?, _ conditions: StoreCondition...) throws -> StoreLocation? {
+        guard let path = modelFile?.path else { return nil }
         let model = try ModelFile.carried(by: "your programs", at: path)
         return conditions.compactMap(\.inspection).first { !model.covers($0) }?.location
     }
@@ -168,7 +155,7 @@ struct FactsGatherer {
 
     /// True when the run's new store is out of use, and its data is verifiably in the store at `new`.
     private func isSuccessor(of shared: RunState.SharedRun) throws -> Bool {
-        guard new != shared.run.new, let succession = try Succession(of: shared.run.new, options: options) else {
+        guard new != shared.run.new, let succession = try Succession(of: shared.run.new, surroundings) else {
             return false
         }
         return succession.isVerified && succession.store == new
@@ -178,7 +165,7 @@ struct FactsGatherer {
     func namedPlace(of shared: RunState.SharedRun) throws -> PlanningFacts.EarlierRun.NewPlace {
         let place = new
         guard let folder = try folder(of: place), let status = try folder.status(of: place.name) else {
-            if let succession = try Succession(of: place, options: options), succession.store != old {
+            if let succession = try Succession(of: place, surroundings), succession.store != old {
                 return .succeeded(by: succession.store)
             }
             return try self.status(of: shared.run.new) == nil || shared.run.new == new
@@ -207,7 +194,7 @@ struct FactsGatherer {
         guard let state = try? StateFolder(of: new, stateFolder: nil).state(isShownOnly: true) else { return false }
         switch state {
         case .shared(let shared) where shared.run.new == old:
-            return try FactsGatherer(old: new, new: old, options: options, monitor: .silent).namedPlace(of: shared)
+            return try FactsGatherer(old: new, new: old, surroundings: surroundings.silent).namedPlace(of: shared)
                 == .ours
         case .interrupted(let run): return run.run.new == old && run.run.restores == nil
         default: return false
@@ -270,7 +257,7 @@ struct FactsGatherer {
     /// run.
     private func earlierRun(withoutJournal fence: StoreFence) throws -> PlanningFacts.EarlierRun {
         guard let folder = try folder(of: new), try folder.status(of: new.name) != nil else {
-            let succession = try Succession(of: new, options: options)
+            let succession = try Succession(of: new, surroundings)
             return PlanningFacts.EarlierRun(
                 transaction: fence.transaction,
                 newPlace: succession.map { .succeeded(by: $0.store) } ?? .absent,

@@ -1,6 +1,7 @@
 public import ChangeMerging
 public import ChangeRelay
 public import FoundationEssentials
+import Logging
 public import StoreFormat
 
 /// What a caller decides about a share; the defaults are the safe choices.
@@ -82,6 +83,25 @@ public struct ShareOptions: Sendable {
         return options
     }
 
-    /// The lock timeout under the busy policy.
-    package var effectiveLockTimeout: Duration { ifBusy == .wait ? lockTimeout : .zero }
+    /// What a run of these options uses in the same way as every other command.
+    func surroundings(_ monitor: WorkMonitor, _ logger: Logger?) -> Surroundings {
+        Surroundings(
+            lockTimeout: ifBusy == .wait ? lockTimeout : .zero,
+            allowsNetworkFileSystem: allowsNetworkFileSystem,
+            stateFolder: stateFolder,
+            monitor: monitor,
+            logger: logger ?? .silent
+        )
+    }
+
+    /// What these options decide about a run.
+    var runSettings: RunSettings {
+        RunSettings(
+            treatment: treatment,
+            onBoth: onBoth,
+            level: level,
+            merging: merging,
+            legacyChanges: legacyChanges
+        )
+    }
 }

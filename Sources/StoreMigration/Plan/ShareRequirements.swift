@@ -9,16 +9,17 @@ import SystemPackage
 struct ShareRequirements {
     let old: StoreLocation
     let new: StoreLocation
-    let options: ShareOptions
+    let treatment: ShareOptions.OldStorePolicy
+    let surroundings: Surroundings
 
     /// Throws the error that would stop a run of `plan`.
     func require(_ plan: SharePlan, _ described: DescribedStore?, occupant: StoreInspection?) throws {
-        let stateFolder = StateFolder(of: old, stateFolder: options.stateFolder)
+        let stateFolder = surroundings.stateFolder(of: old)
         try stateFolder.requireWritable()
         try requireRoomForNames(stateFolder)
         try requireNamesForArchives()
         let container = try RunContext.openContainer(new)
-        try requireTrusted(container)
+        try surroundings.requireTrusted(container)
         guard try container.allowsWriting() else {
             throw MigrationError(
                 .notWritable,
@@ -66,20 +67,10 @@ struct ShareRequirements {
         }
     }
 
-    /// Throws for a container on a network file system, whose locks cannot be trusted, unless the options allow it.
-    func requireTrusted(_ container: Directory) throws {
-        guard !options.allowsNetworkFileSystem, try container.isOnNetworkFileSystem() else { return }
-        throw UnreadableStore(
-            .networkFileSystem,
-            path: new.folder,
-            detail: "the container is on a network file system"
-        )
-    }
-
     /// Throws unless this user can write each store that the plan writes.
     private func requireWritableStores(_ plan: SharePlan, _ container: Directory) throws {
         let actions = Set(plan.steps.map(\.action))
-        if options.treatment == .fence, actions.contains(.fence) {
+        if treatment == .fence, actions.contains(.fence) {
             try Self.requireWritable(old, in: Directory.open(path: old.folder)) { reason in
                 .oldNotWritable(reason, path: old.path)
             }

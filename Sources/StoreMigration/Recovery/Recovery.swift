@@ -44,17 +44,19 @@ public struct Recovery: Sendable {
         try recover(only: .back)
     }
 
+    private var surroundings: Surroundings { options.surroundings(.silent, logger) }
+
     private func recover(only wanted: RecoveryDecision?) throws(MigrationError) -> ShareOutcome {
         do {
             let location = StoreLocation(url: old)
-            let folder = StateFolder(of: location, stateFolder: options.stateFolder)
+            let folder = surroundings.stateFolder(of: location)
             let state = try folder.state()
             if case .unsharing(let shared, _) = state { return try goOnUnsharing(shared, only: wanted) }
-            let retirement = RetireRun(old: location, options: options, logger: logger ?? .silent)
+            let retirement = RetireRun(old: location, options, surroundings)
             if try retirement.isInterrupted(state) { return try goOnRetiring(retirement, only: wanted) }
             try retirement.liftLeftSeal()
             guard case .interrupted = state else { return nothingInterrupted }
-            return try folder.withJournal(deadline: Deadline(after: options.effectiveLockTimeout)) { journal in
+            return try folder.withJournal(deadline: surroundings.lockDeadline()) { journal in
                 guard case .interrupted(let run) = journal.state else { return nothingInterrupted }
                 return try recover(run, only: wanted, &journal)
             }
@@ -65,7 +67,7 @@ public struct Recovery: Sendable {
 
     private func goOnUnsharing(_ shared: RunState.SharedRun, only wanted: RecoveryDecision?) throws -> ShareOutcome {
         let (old, new) = (shared.run.old, shared.run.new)
-        let unshare = UnshareRun(old: old, new: new, options: options, monitor: .silent, logger: logger ?? .silent)
+        let unshare = UnshareRun(old: old, new: new, options: options, surroundings: surroundings)
         guard wanted != nil else { return try unshare.run() }
         guard try unshare.rollBack() else {
             throw MigrationError(
@@ -108,7 +110,7 @@ public struct Recovery: Sendable {
         only wanted: RecoveryDecision?,
         _ journal: inout MigrationJournal
     ) throws -> ShareOutcome {
-        let recovery = try RunRecovery(run, options: options, monitor: .silent, logger: logger ?? .silent)
+        let recovery = try RunRecovery(run, settings: options.runSettings, surroundings: surroundings)
         let isRestore = run.run.restores != nil
         if wanted == .back, try recovery.decision() == .forward {
             throw MigrationError(

@@ -5,17 +5,17 @@ import StoreVerification
 /// Proves the new store of a run that was interrupted after its commit point, with the run's own checks.
 struct RecoveryProof {
     private let run: RunState.InterruptedRun
-    private let options: ShareOptions
-    private let monitor: WorkMonitor
+    private let level: VerificationLevel
+    private let surroundings: Surroundings
 
-    init(_ run: RunState.InterruptedRun, options: ShareOptions, monitor: WorkMonitor) {
+    init(_ run: RunState.InterruptedRun, level: VerificationLevel, surroundings: Surroundings) {
         self.run = run
-        self.options = options
-        self.monitor = monitor
+        self.level = level
+        self.surroundings = surroundings
     }
 
     private var gatherer: FactsGatherer {
-        FactsGatherer(old: run.run.old, new: run.run.new, options: options, monitor: monitor)
+        FactsGatherer(old: run.run.old, new: run.run.new, surroundings: surroundings)
     }
 
     /// The digest of the shared content; throws `verificationFailed` when the new store lacks it.
@@ -58,7 +58,7 @@ struct RecoveryProof {
 
     private func proveStructure(of view: StoreView, comparingWith original: StoreConnection?) throws {
         do {
-            _ = try StoreProver(options: options, monitor: monitor)
+            _ = try StoreProver(level: level, monitor: surroundings.monitor)
                 .prove(
                     view.connection,
                     at: run.run.new,

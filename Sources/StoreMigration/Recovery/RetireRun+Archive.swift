@@ -33,7 +33,7 @@ extension RetireRun {
     ///
     /// It is named after the run, so that a repeated retirement finds it.
     func archive(_ shared: RunState.SharedRun) throws -> (archive: JournalRecord.Archive, findings: [Finding]) {
-        let folder = options.backupFolder.map { StoreLocation(url: $0).path } ?? stateFolder.path
+        let folder = archiveFolder.map { StoreLocation(url: $0).path } ?? stateFolder.path
         let name = Fate.archived.label(of: old, transaction: shared.run.transaction) + BackupForm.standard.fileNameEnd
         let place = StoreLocation(folder: try Directory.open(path: folder).path, name: name)
         let archive = JournalRecord.Archive(path: place.path, digest: shared.oldState.digest)
@@ -51,12 +51,9 @@ extension RetireRun {
             try Directory.open(path: folder).synchronize()
             return (archive, [])
         }
-        var backup = BackupOptions()
-        backup.lockTimeout = options.effectiveLockTimeout
-        backup.allowsNetworkFileSystem = options.allowsNetworkFileSystem
         let report: BackupReport
         do {
-            report = try BackupMaker(of: old, options: backup).make(at: place.url)
+            report = try BackupMaker(of: old, options: surroundings.backup).make(at: place.url)
         } catch {
             let cause = MigrationError(error)
             guard cause.outcome == .noSpace else { throw cause }
@@ -78,7 +75,7 @@ extension RetireRun {
         return (archive, report.findings)
     }
 
-    var stateFolder: StateFolder { StateFolder(of: old, stateFolder: options.stateFolder) }
+    var stateFolder: StateFolder { surroundings.stateFolder(of: old) }
 
     /// True when the archive exists and, fully read and unpacked, has the expected digest.
     ///
@@ -107,7 +104,7 @@ extension RetireRun {
             throw kept(retired, "the archive of the old store is missing or damaged: \(archive.path)")
         }
         let token = try folder.token(of: name)
-        let gatherer = FactsGatherer(old: retired, new: shared.run.new, options: options, monitor: .silent)
+        let gatherer = FactsGatherer(old: retired, new: shared.run.new, surroundings: surroundings)
         guard try gatherer.digest(of: retired) == archive.digest else {
             throw kept(retired, "the renamed old store differs from the archive")
         }

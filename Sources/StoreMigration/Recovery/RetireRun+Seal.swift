@@ -4,7 +4,7 @@ import StoreFormat
 
 /// Removes the read-only marker from a store that was not retired after all.
 extension RetireRun {
-    var seal: StoreSeal { StoreSeal(store: old, lockTimeout: options.effectiveLockTimeout) }
+    var seal: StoreSeal { StoreSeal(store: old, lockTimeout: surroundings.lockTimeout) }
 
     /// Makes the store writable again after a failed retirement, unless it was renamed.
     ///
@@ -20,7 +20,7 @@ extension RetireRun {
             try seal.lift()
             if isLogged { try giveLogBack(&journal) }
         } catch {
-            logger.warning("the store was not made writable again", metadata: ["error": "\(error)"])
+            surroundings.logger.warning("the store was not made writable again", metadata: ["error": "\(error)"])
         }
     }
 
@@ -53,16 +53,16 @@ extension RetireRun {
     /// Removes the read-only marker of a killed retirement; waits for the journal, because a retirement may be running.
     func liftLeftSeal(evenUntold: Bool = false) throws {
         guard try isLeftSealed(stateFolder.state(), evenUntold: evenUntold) else { return }
-        try stateFolder.withJournal(deadline: Deadline(after: options.effectiveLockTimeout)) { journal in
+        try stateFolder.withJournal(deadline: surroundings.lockDeadline()) { journal in
             guard try isLeftSealed(journal.state, evenUntold: evenUntold) else { return }
-            logger.notice("removing the read-only marker of an interrupted retirement")
+            surroundings.logger.notice("removing the read-only marker of an interrupted retirement")
             try seal.lift()
             guard case .shared(let shared) = journal.state, shared.lostLog else { return }
             do {
                 try giveLogBack(&journal)
             } catch {
                 // Another process has the store open. It works without WAL, and the next run retries.
-                logger.notice("WAL mode was not restored", metadata: ["error": "\(error)"])
+                surroundings.logger.notice("WAL mode was not restored", metadata: ["error": "\(error)"])
             }
         }
     }

@@ -18,19 +18,43 @@ struct RetireRun {
     }
 
     let old: StoreLocation
-    var fate = Fate.archived
-    let options: ShareOptions
-    let logger: Logger
+    private(set) var fate = Fate.archived
+    let settings: RunSettings
+    let surroundings: Surroundings
+    /// The folder of the archive; nil means the journal's.
+    private(set) var archiveFolder: URL?
     /// The run to use when its journal is lost.
-    var unjournalled: RunState.SharedRun?
+    private(set) var unjournalled: RunState.SharedRun?
     /// The path of the new store, if the caller names it.
     var expected: StoreLocation?
 
+    /// The retirement that a caller's options describe; it reports no progress, and is not cancelled.
+    init(old: StoreLocation, _ options: ShareOptions, _ surroundings: Surroundings) {
+        self.old = old
+        settings = options.runSettings
+        self.surroundings = surroundings.silent
+        archiveFolder = options.backupFolder
+    }
+
+    /// The withdrawal of a store whose content is back at its former path.
+    init(
+        withdrawing old: StoreLocation,
+        _ settings: RunSettings,
+        _ surroundings: Surroundings,
+        unjournalled: RunState.SharedRun?
+    ) {
+        self.old = old
+        fate = .withdrawn
+        self.settings = settings
+        self.surroundings = surroundings.silent
+        self.unjournalled = unjournalled
+    }
+
     func run() throws -> ShareOutcome {
         if case .none = try stateFolder.state(), unjournalled == nil { throw notShared() }
-        return try stateFolder.withJournal(deadline: Deadline(after: options.effectiveLockTimeout)) { journal in
+        return try stateFolder.withJournal(deadline: surroundings.lockDeadline()) { journal in
             if case .interrupted(let run) = journal.state {
-                try RunRecovery(run, options: options, monitor: .silent, logger: logger).recover(&journal)
+                try RunRecovery(run, settings: settings, surroundings: surroundings).recover(&journal)
             }
             if let shared = journal.state.retired ?? journal.state.shared { try requireExpected(shared) }
             switch journal.state {
@@ -68,7 +92,7 @@ struct RetireRun {
     /// Throws when the caller names another new store than the run or its chain.
     private func requireExpected(_ shared: RunState.SharedRun) throws {
         guard let expected, expected != shared.run.new,
-            try Succession(of: shared.run.new, options: options)?.store != expected
+            try Succession(of: shared.run.new, surroundings)?.store != expected
         else { return }
         throw MigrationError(
             .needsDecision,
@@ -140,7 +164,7 @@ struct RetireRun {
             // Checked first, so that no archive is made of a store that a process has open.
             guard let lease = try acquireLease(in: folder) else { throw inUse(status.identity) }
             lease.release()
-            let gatherer = FactsGatherer(old: old, new: shared.run.new, options: options, monitor: .silent)
+            let gatherer = FactsGatherer(old: old, new: shared.run.new, surroundings: surroundings)
             guard try gatherer.isUnchanged(shared.oldState) else { throw writtenLate(shared) }
             let made = try archive(shared)
             if shared.archive != made.archive { try journal.append(.archived(made.archive)) }
@@ -197,8 +221,14 @@ struct RetireRun {
         _ journal: inout MigrationJournal
     ) throws -> ShareOutcome {
         // Carries notices that were posted since the share, although no program could save.
-        let new = try Succession(of: shared.run.new, options: options)?.store ?? shared.run.new
-        let findings = RelayCarriage(old: old, new: new, options: options).carry()
+        let new = try Succession(of: shared.run.new, surroundings)?.store ?? shared.run.new
+        let findings = RelayCarriage(
+            old: old,
+            new: new,
+            legacyChanges: settings.legacyChanges,
+            lockTimeout: surroundings.lockTimeout
+        )
+        .carry()
         try moveRelay(in: folder, to: name)
         try move(RecordedContent.receiptName(for: old.name), to: RecordedContent.receiptName(for: name), in: folder)
         try folder.synchronize()
@@ -215,10 +245,10 @@ struct RetireRun {
     // MARK: Requirements
 
     private func requireProvedNewStore(_ shared: RunState.SharedRun) throws {
-        let succession = try Succession(of: shared.run.new, options: options)
+        let succession = try Succession(of: shared.run.new, surroundings)
         // In a chain, the store at the end has the data and is proved.
         let place = succession?.store ?? shared.run.new
-        let gatherer = FactsGatherer(old: old, new: place, options: options, monitor: .silent)
+        let gatherer = FactsGatherer(old: old, new: place, surroundings: surroundings)
         let isOurs = try succession?.isVerified != false && gatherer.newPlace(of: shared) == .ours
         // Late writes are reported separately, so the age is compared only when the old store is unchanged.
         let isOlder =
@@ -234,7 +264,7 @@ struct RetireRun {
             )
         }
         try gatherer.requireMergesStand(shared)
-        let level = min(options.level, .coredata)
+        let level = min(settings.level, .coredata)
         let report = try StoreVerifier().verify(place, level: level, against: nil)
         guard report.passed else {
             throw MigrationError(
@@ -251,7 +281,7 @@ struct RetireRun {
     }
 
     func acquireLease(on name: String? = nil, in folder: Directory) throws -> FileLease? {
-        try FileLease.acquire(on: name ?? old.name, in: folder, deadline: Deadline(after: options.effectiveLockTimeout))
+        try FileLease.acquire(on: name ?? old.name, in: folder, deadline: surroundings.lockDeadline())
     }
 
     /// Proves that there are no late writes, checkpoints the log, and marks the file read-only; returns its token then.
@@ -269,7 +299,7 @@ struct RetireRun {
         let connection = try StoreConnection(
             old,
             access: .liveWriting,
-            lockTimeout: options.effectiveLockTimeout
+            lockTimeout: surroundings.lockTimeout
         )
         let version = try connection.value("PRAGMA data_version")
         let digest = try StoreDigest(

@@ -10,25 +10,24 @@ import StoreVerification
 /// Recovery is idempotent: each step checks the state before it acts, so that a crash only needs another recovery.
 struct RunRecovery {
     let run: RunState.InterruptedRun
-    private let options: ShareOptions
-    private let monitor: WorkMonitor
-    private let logger: Logger
+    private let settings: RunSettings
+    private let surroundings: Surroundings
 
     /// Prepares to recover a run; `new` is the caller's new path, used if the run's container has moved.
     init(
         _ run: RunState.InterruptedRun,
         new: StoreLocation? = nil,
-        options: ShareOptions,
-        monitor: WorkMonitor,
-        logger: Logger
+        settings: RunSettings,
+        surroundings: Surroundings
     ) throws(FileError) {
         var run = run
         // An unreadable container has not moved: it contains the published store.
         if let new, try Directory.openIfPresent(path: run.run.new.folder) == nil { run.run = run.run.to(new) }
         self.run = run
-        self.options = options
-        self.monitor = monitor
-        self.logger = logger
+        self.surroundings = surroundings
+        var settings = settings
+        settings.treatment = run.run.policy
+        self.settings = settings
     }
 
     /// Recovers an interrupted run in the journal of a store that another run is about to write to: what the journal says
@@ -37,24 +36,22 @@ struct RunRecovery {
     /// Leaves a run that `isOwn` accepts to its own command, and a journal that cannot be read or trusted.
     static func recover(
         runOver store: StoreLocation,
-        options: ShareOptions,
-        monitor: WorkMonitor,
-        logger: Logger,
+        settings: RunSettings,
+        surroundings: Surroundings,
         unless isOwn: (JournalRecord.RunIdentity) throws -> Bool = { _ in false }
     ) throws {
-        let folder = StateFolder(of: store, stateFolder: nil)
+        let surroundings = surroundings.besideStores
+        let folder = surroundings.stateFolder(of: store)
         guard case .interrupted(let run)? = try? folder.state(), try !isOwn(run.run) else { return }
-        logger.notice("an interrupted run of the store that is written to is recovered first")
-        var options = options
-        options.stateFolder = nil
-        try folder.withJournal(deadline: Deadline(after: options.effectiveLockTimeout)) { journal in
+        surroundings.logger.notice("an interrupted run of the store that is written to is recovered first")
+        try folder.withJournal(deadline: surroundings.lockDeadline()) { journal in
             guard case .interrupted(let run) = journal.state, try !isOwn(run.run) else { return }
-            try RunRecovery(run, options: options, monitor: monitor, logger: logger).recover(&journal)
+            try RunRecovery(run, settings: settings, surroundings: surroundings).recover(&journal)
         }
     }
 
     var gatherer: FactsGatherer {
-        FactsGatherer(old: run.run.old, new: run.run.new, options: options, monitor: monitor)
+        FactsGatherer(old: run.run.old, new: run.run.new, surroundings: surroundings)
     }
 
     /// How the run would end, decided without changing anything.
@@ -102,7 +99,7 @@ struct RunRecovery {
             } else {
                 try goForward(&journal)
             }
-        case .undecided where options.onBoth != .fail:
+        case .undecided where settings.onBoth != .fail:
             // The caller has chosen one of the stores; the next plan applies the choice.
             try goBack(&journal, keepsAside: true)
             return .back
@@ -132,9 +129,8 @@ struct RunRecovery {
 
     // MARK: Back
 
-    private var inspector: StoreInspector {
-        StoreInspector(depth: .layout, lockTimeout: options.effectiveLockTimeout, listsExternalFiles: false)
-    }
+    private var logger: Logger { surroundings.logger }
+    private var inspector: StoreInspector { surroundings.silent.inspector(.layout) }
 
     private func goBack(_ journal: inout MigrationJournal, keepsAside: Bool = false) throws {
         let new = run.run.new
@@ -162,7 +158,7 @@ struct RunRecovery {
         try CapturedBase.removeAll(except: run.former?.neededBases ?? [], in: folder)
     }
 
-    private var stateFolder: StateFolder { StateFolder(of: run.run.old, stateFolder: options.stateFolder) }
+    private var stateFolder: StateFolder { surroundings.stateFolder(of: run.run.old) }
 
     /// The displaced files of the run at the destination.
     func asideFolder(in container: Directory) throws -> AsideRemains? {
@@ -174,15 +170,11 @@ struct RunRecovery {
             status.identity.mayBe(recorded: run.run.oldIdentity), status.size > 0,
             try fenceInOld()?.transaction == run.run.transaction
         else { return }
-        try FenceWriter.lift(from: run.run.old, lockTimeout: options.effectiveLockTimeout)
+        try FenceWriter.lift(from: run.run.old, lockTimeout: surroundings.lockTimeout)
     }
 
     private func fenceInOld() throws -> StoreFence? {
-        try StoreReader(
-            lockTimeout: options.effectiveLockTimeout,
-            allowsNetworkFileSystem: options.allowsNetworkFileSystem
-        )
-        .withView(of: run.run.old) { try StoreFence(reading: $0.connection) }
+        try surroundings.silent.reader.withView(of: run.run.old) { try StoreFence(reading: $0.connection) }
     }
 
     // MARK: Forward
@@ -192,9 +184,8 @@ struct RunRecovery {
             transaction: run.run.transaction,
             old: run.run.old,
             new: run.run.new,
-            options: runOptions,
-            monitor: monitor,
-            logger: logger
+            settings: settings,
+            surroundings: surroundings
         )
         context.descriptions = [StoreRole: PersistentStoreDescription](byRoleName: run.run.descriptions ?? [:])
         return context
@@ -224,7 +215,7 @@ struct RunRecovery {
         let isUntouched = try context.oldFolder.token(of: run.run.old.name) == oldToken
         let isFenced = run.isFenced || inspection?.fence?.transaction == run.run.transaction
         if let inspection { try fence(context, inspection, &journal) }
-        let proof = RecoveryProof(run, options: runOptions, monitor: monitor)
+        let proof = RecoveryProof(run, level: settings.level, surroundings: surroundings)
         let digest: String
         do {
             digest = try proof.digest(hasOldContent: inspection != nil && (isUntouched || isFenced))
@@ -249,7 +240,7 @@ struct RunRecovery {
                 in: context.container
             )
         }
-        for finding in RelayCarriage(old: run.run.old, new: run.run.new, options: runOptions).carry() {
+        for finding in context.relayCarriage.carry() {
             logger.notice("\(finding.message)")
         }
         try Receipt(
@@ -296,13 +287,6 @@ struct RunRecovery {
         return nil
     }
 
-    /// The caller's options with the policy that the run began with.
-    private var runOptions: ShareOptions {
-        var options = options
-        options.oldStore = run.run.policy
-        return options
-    }
-
     private func fence(
         _ context: RunContext,
         _ inspection: StoreInspection,
@@ -313,7 +297,7 @@ struct RunRecovery {
             let connection = try StoreConnection(
                 run.run.old,
                 access: .liveWriting,
-                lockTimeout: options.effectiveLockTimeout
+                lockTimeout: surroundings.lockTimeout
             )
             try connection.inTransaction(until: context.lockDeadline()) {
                 let writer = FenceWriter(connection)

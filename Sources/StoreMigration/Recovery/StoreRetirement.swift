@@ -35,7 +35,7 @@ public struct StoreRetirement: Sendable {
     public func retireAndWait() throws(MigrationError) -> ShareOutcome {
         do {
             let old = StoreLocation(url: old)
-            var run = RetireRun(old: old, options: options, logger: logger ?? .silent)
+            var run = RetireRun(old: old, options, options.surroundings(.silent, logger))
             run.expected = try new.map { try old.destination(at: $0) }
             return try run.run()
         } catch {

@@ -1,4 +1,5 @@
 public import FoundationEssentials
+import Logging
 import StoreFormat
 
 /// What a caller decides about a restore; the defaults are the safe choices.
@@ -27,16 +28,17 @@ public struct RestoreOptions: Sendable {
 
     public init() {}
 
-    /// The options for the parts of a share that a restore reuses.
-    var asShare: ShareOptions {
-        var options = ShareOptions()
-        options.oldStore = .capture
-        // The restore has decided already; the displaced files keep the destination's former content.
-        options.onBoth = .keepOld
-        options.modelFile = modelFile
-        options.level = .content
-        options.lockTimeout = lockTimeout
-        options.allowsNetworkFileSystem = allowsNetworkFileSystem
-        return options
+    /// A restore writes its journal beside the restored store.
+    func surroundings(_ monitor: WorkMonitor, _ logger: Logger) -> Surroundings {
+        Surroundings(
+            lockTimeout: lockTimeout,
+            allowsNetworkFileSystem: allowsNetworkFileSystem,
+            stateFolder: nil,
+            monitor: monitor,
+            logger: logger
+        )
     }
+
+    /// The restore has decided already; the displaced files keep the destination's former content.
+    static let runSettings = RunSettings(treatment: .capture, onBoth: .keepOld, level: .content)
 }

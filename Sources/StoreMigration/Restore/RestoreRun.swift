@@ -13,28 +13,29 @@ struct RestoreRun {
     let unpacked: UnpackedBackup
     let place: StoreLocation
     let options: RestoreOptions
-    let monitor: WorkMonitor
-    let logger: Logger
+    let surroundings: Surroundings
 
+    private var monitor: WorkMonitor { surroundings.monitor }
+    private var logger: Logger { surroundings.logger }
+    private var stateFolder: StateFolder { surroundings.stateFolder(of: place) }
     private var gatherer: FactsGatherer {
-        FactsGatherer(old: unpacked.location, new: place, options: options.asShare, monitor: monitor)
+        FactsGatherer(old: unpacked.location, new: place, surroundings: surroundings)
     }
-
-    private var stateFolder: StateFolder { StateFolder(of: place, stateFolder: nil) }
 
     func run() throws -> RestoreOutcome {
         try PlacesCheck(old: unpacked.location, new: place).require()
         let container = try RunContext.openContainer(place)
-        try ShareRequirements(old: unpacked.location, new: place, options: options.asShare).requireTrusted(container)
-        return try stateFolder.withJournal(deadline: Deadline(after: options.lockTimeout)) { journal in
+        try surroundings.requireTrusted(container)
+        return try stateFolder.withJournal(deadline: surroundings.lockDeadline()) { journal in
             if case .interrupted(let run) = journal.state {
                 logger.notice("an interrupted run is recovered first")
-                try RunRecovery(run, options: options.asShare, monitor: monitor, logger: logger).recover(&journal)
+                try RunRecovery(run, settings: RestoreOptions.runSettings, surroundings: surroundings)
+                    .recover(&journal)
             }
             // An unreadable store needs no settlement: it is replaced, and the restored store shows which merges it
             // contains.
             if try gatherer.status(of: place) != nil, (try? gatherer.reader.withView(of: place) { _ in }) != nil {
-                try MergeSettlement(of: place, reader: gatherer.reader, lockTimeout: options.lockTimeout)
+                try MergeSettlement(of: place, surroundings)
                     .settle(&journal, in: stateFolder.open())
             }
             switch journal.state {
@@ -75,9 +76,8 @@ struct RestoreRun {
             transaction: RunContext.drawTransaction(),
             old: unpacked.location,
             new: place,
-            options: options.asShare,
-            monitor: monitor,
-            logger: logger
+            settings: RestoreOptions.runSettings,
+            surroundings: surroundings
         )
         let former = decision == .clear ? try gatherer.status(of: place).map { $0.mode & 0o666 } : nil
         let mode = condition.inspection?.mode ?? former ?? unpacked.manifest.store.mode
@@ -138,7 +138,7 @@ struct RestoreRun {
             monitor.report(.publishing, 0, of: 1)
             RunMoment.publishing.pass()
             // The restored store may predate the common state of its pairs, at a vacant destination too.
-            try PairRecords(store: place, options: options.asShare)
+            try PairRecords(store: place, surroundings: surroundings)
                 .void(because: "a backup was restored", holding: &journal, at: stateFolder)
             try destination.place(copy, oldToken: view.token, digest: unpacked.manifest.store.digest, &journal)
             RunMoment.placed.pass()
@@ -208,7 +208,8 @@ struct RestoreRun {
     }
 
     private func carryRelay() -> [Finding] {
-        RelayCarriage(old: unpacked.location, new: place, options: options.asShare).carry()
+        RelayCarriage(old: unpacked.location, new: place, legacyChanges: [], lockTimeout: surroundings.lockTimeout)
+            .carry()
     }
 
     private func outcome(

@@ -10,22 +10,20 @@ extension Finding.Code {
 /// The optional backup before a share.
 struct SafetyBackup {
     let store: StoreLocation
-    let options: ShareOptions
-    let monitor: WorkMonitor
+    let folder: URL?
+    let surroundings: Surroundings
 
-    init(of store: StoreLocation, options: ShareOptions, monitor: WorkMonitor = .silent) {
+    init(of store: StoreLocation, in folder: URL?, _ surroundings: Surroundings) {
         self.store = store
-        self.options = options
-        self.monitor = monitor
+        self.folder = folder
+        self.surroundings = surroundings
     }
 
-    /// Makes the backup if the options name a folder, and returns its report; a failure stops the run before it writes.
+    /// Makes the backup if there is a folder for it, and returns its report; a failure stops the run before it writes.
     func make() throws -> (report: BackupReport, findings: [Finding])? {
-        guard let folder = options.backupFolder else { return nil }
-        var backup = BackupOptions()
-        backup.lockTimeout = options.effectiveLockTimeout
-        backup.allowsNetworkFileSystem = options.allowsNetworkFileSystem
-        let report = try BackupFolder(at: folder, monitor: monitor).add(store.url, options: backup)
+        guard let folder else { return nil }
+        let report = try BackupFolder(at: folder, monitor: surroundings.monitor)
+            .add(store.url, options: surroundings.backup)
         let finding = Finding(.backedUp, .info, level: .files, "a backup was made first", path: report.path)
         return (report, report.findings + [finding])
     }

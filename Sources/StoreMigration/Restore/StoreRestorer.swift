@@ -86,8 +86,7 @@ public struct StoreRestorer: Sendable {
             unpacked: unpacked,
             place: StoreLocation(folder: container.path, name: name),
             options: options,
-            monitor: monitor,
-            logger: logger
+            surroundings: options.surroundings(monitor, logger)
         )
         .run()
     }

@@ -31,7 +31,7 @@ struct CopyRun {
                     old: context.old,
                     oldIdentity: inspection.identity,
                     new: context.new,
-                    policy: context.options.treatment,
+                    policy: context.settings.treatment,
                     descriptions: context.described?.descriptions.byRoleName
                 )
             )
@@ -93,7 +93,7 @@ struct CopyRun {
         guard let oldToken = progress.oldStore?.reading.token else {
             throw MigrationError(.failed, "the old store's state is not known", path: context.old.path)
         }
-        switch context.options.treatment {
+        switch context.settings.treatment {
         case .fence:
             try copy.treat()
             try destination.place(copy, oldToken: oldToken, digest: copy.provedDigest, &journal)

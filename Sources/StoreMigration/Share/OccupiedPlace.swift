@@ -42,7 +42,7 @@ final class OccupiedPlace: CopyDestination {
             context.new,
             .loss,
             lifting: lifted,
-            lockTimeout: context.options.effectiveLockTimeout
+            lockTimeout: context.surroundings.lockTimeout
         )
         let displaced = try DisplacedStore(context, replacing: store, image: copy.location)
         try displaced.lock()
@@ -51,7 +51,7 @@ final class OccupiedPlace: CopyDestination {
         try requireExpected(in: folder)
         try requireNoFence(in: folder)
         if let home {
-            try PairRecords(store: context.new, options: context.options)
+            try PairRecords(store: context.new, surroundings: context.surroundings)
                 .void(because: "the content was replaced", holding: &journal, at: home) { folder, _ in
                     // The run's own record describes the new content and stays valid.
                     folder.path == home.path
@@ -111,10 +111,10 @@ final class OccupiedPlace: CopyDestination {
 
     /// Throws when the empty store received objects since planning; the lock is held.
     private func requireStillExpendable(in folder: Directory) throws {
-        guard context.options.onBoth != .keepOld, try folder.status(of: context.new.name)?.size != 0 else { return }
+        guard context.settings.onBoth != .keepOld, try folder.status(of: context.new.name)?.size != 0 else { return }
         let location = StoreLocation(folder: folder.path, name: context.new.name)
         guard
-            let displaced = try StoreInspector(depth: .counts, listsExternalFiles: false)
+            let displaced = try context.surroundings.silent.inspector(.counts)
                 .inspect(location).inspection,
             displaced.isEmpty
         else { throw DestinationAppeared(path: context.new.path) }
@@ -129,7 +129,7 @@ final class OccupiedPlace: CopyDestination {
         }
         let location = StoreLocation(folder: folder.path, name: context.new.name)
         guard try folder.status(of: location.name)?.size != 0 else { throw DestinationWritten() }
-        let digest = try StoreReader()
+        let digest = try context.surroundings.silent.reader
             .withView(of: location) { view in
                 try StoreDigest(of: view.connection, externalData: view.externalData).value
             }
@@ -140,14 +140,14 @@ final class OccupiedPlace: CopyDestination {
     private func requireNoFence(in folder: Directory) throws {
         let location = StoreLocation(folder: folder.path, name: context.new.name)
         guard try folder.status(of: location.name)?.size != 0 else { return }
-        try StoreReader()
+        try context.surroundings.silent.reader
             .withView(of: location) { try WritableStore.requireNoFence(in: $0.connection, lifting: lifted) }
     }
 
     private func loserDigest(in folder: Directory) throws -> String? {
         let location = StoreLocation(folder: folder.path, name: context.new.name)
         guard let size = try folder.status(of: location.name)?.size, size > 0 else { return nil }
-        return try StoreReader()
+        return try context.surroundings.silent.reader
             .withView(of: location) { view in
                 try StoreDigest(of: view.connection, externalFiles: nil).value
             }

@@ -53,7 +53,7 @@ struct ProtectRun {
                     old: context.old,
                     oldIdentity: inspection.identity,
                     new: context.new,
-                    policy: context.options.treatment,
+                    policy: context.settings.treatment,
                     descriptions: context.descriptions.byRoleName
                 )
             )
@@ -61,7 +61,7 @@ struct ProtectRun {
         RunMoment.protecting.pass()
         var findings: [Finding] = []
         do {
-            if context.options.treatment == .fence {
+            if context.settings.treatment == .fence {
                 try connection.beginWriting(deadline: context.lockDeadline(), monitor: context.monitor)
                 try context.requireInspectedStore(inspection, connection)
                 try FenceWriter(connection).lift()
@@ -87,7 +87,9 @@ struct ProtectRun {
             return try finish(
                 &journal,
                 identity: identity,
-                newUUID: gatherer.reader.withView(of: context.new) { try StoreMetadata(reading: $0.connection)?.uuid },
+                newUUID: context.gatherer.reader.withView(of: context.new) {
+                    try StoreMetadata(reading: $0.connection)?.uuid
+                },
                 digest: digest,
                 oldState: reading.state(
                     isEqual ? SettledDigest(copied: digest.value) : SettledDigest(leftByDecision: digest.value)
@@ -106,13 +108,9 @@ struct ProtectRun {
         switch content {
         case .any: true
         case .empty: try StoreInspection.isEmpty(connection, monitor: context.monitor)
-        case .equalToNew: try gatherer.digest(of: context.new) == digest
+        case .equalToNew: try context.gatherer.digest(of: context.new) == digest
         case .unchanged(let recorded): digest == recorded
         }
-    }
-
-    private var gatherer: FactsGatherer {
-        FactsGatherer(old: context.old, new: context.new, options: context.options, monitor: context.monitor)
     }
 
     private func finish(
@@ -140,10 +138,10 @@ struct ProtectRun {
                 JournalRecord.Completion(
                     new: identity,
                     newUUID: newUUID,
-                    newSchemaCookie: newUUID == nil ? gatherer.schemaCookie(of: context.new) : nil,
+                    newSchemaCookie: newUUID == nil ? context.gatherer.schemaCookie(of: context.new) : nil,
                     objects: inspection.objectCount,
                     oldState: oldState,
-                    isFenced: context.options.treatment == .fence || inspection.fence != nil,
+                    isFenced: context.settings.treatment == .fence || inspection.fence != nil,
                     keepsNew: keepsNew ? true : nil,
                     leavesRows: leavesRows ? true : nil
                 )
@@ -177,7 +175,8 @@ struct ProtectRun {
         guard case .interrupted(let run) = journal.state else { return }
         do {
             // The rollback must not be cancelled with the run.
-            try RunRecovery(run, options: context.options, monitor: .silent, logger: context.logger).recover(&journal)
+            try RunRecovery(run, settings: context.settings, surroundings: context.surroundings.silent)
+                .recover(&journal)
         } catch {
             context.logger.error("rollback failed", metadata: ["error": "\(error)", "cause": "\(cause)"])
             throw MigrationError(cause).afterPublishing

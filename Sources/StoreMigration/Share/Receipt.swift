@@ -72,6 +72,14 @@ package struct Receipt: Hashable, Sendable, Codable {
         )
     }
 
+    /// How each role opens the store, as its receipt records; empty without a receipt.
+    static func descriptions(of store: StoreLocation) throws -> [StoreRole: PersistentStoreDescription] {
+        guard let folder = try Directory.openIfPresent(path: store.folder),
+            let receipt = Receipt(beside: store.name, in: folder)
+        else { return [:] }
+        return [StoreRole: PersistentStoreDescription](byRoleName: receipt.descriptions)
+    }
+
     /// The receipt beside the store `name`; nil when there is none that can be read.
     package init?(beside name: String, in folder: Directory) {
         guard let bytes = RecordedContent.receipt(beside: name, in: folder),

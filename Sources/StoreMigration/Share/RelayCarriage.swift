@@ -14,7 +14,8 @@ extension Finding.Code {
 struct RelayCarriage {
     let old: StoreLocation
     let new: StoreLocation
-    let options: ShareOptions
+    let legacyChanges: [LegacyDefaultsImport]
+    let lockTimeout: Duration
 
     /// Reports what was copied and what was not; an unreadable relay does not roll a share back.
     ///
@@ -27,10 +28,10 @@ struct RelayCarriage {
             let folder = try Directory.open(path: old.folder)
             // An empty file is a relay whose creation was interrupted.
             let hasRelay = try folder.status(of: RelayQueue.name(for: old.name)).map { $0.size > 0 } ?? false
-            guard hasRelay || !options.legacyChanges.isEmpty else { return [] }
-            let queue = try RelayQueue(beside: new, lockTimeout: options.effectiveLockTimeout)
+            guard hasRelay || !legacyChanges.isEmpty else { return [] }
+            let queue = try RelayQueue(beside: new, lockTimeout: lockTimeout)
             return (hasRelay ? carryNotices(to: queue, addresses) : [])
-                + options.legacyChanges.flatMap { carry($0, to: queue) }
+                + legacyChanges.flatMap { carry($0, to: queue) }
         } catch {
             return [notCarried("\(error)", from: old.folder + "/" + RelayQueue.name(for: old.name))]
         }

@@ -57,7 +57,7 @@ struct RunCloser {
         try copy.closeSource()
         let objects = oldStore.isAsInspected(inspection) ? inspection.objectCount : try countedObjects()
 
-        let relay = RelayCarriage(old: context.old, new: context.new, options: context.options).carry()
+        let relay = context.relayCarriage.carry()
         let newDigest = try context.addedHistory != nil ? proof.copyDigest?.value ?? newStoreDigest() : digest
         try Receipt(
             transaction: context.transaction,
@@ -68,7 +68,7 @@ struct RunCloser {
             token: placed.token,
             descriptions: context.descriptions.byRoleName
         )
-        .remembering(predecessorsOf: context.old, in: context.oldFolder, policy: context.options.treatment)
+        .remembering(predecessorsOf: context.old, in: context.oldFolder, policy: context.settings.treatment)
         .write(beside: context.new.name, in: context.container)
         try progress.nest?.remove()
         // As late as possible: a token is trusted once its timestamps are older than the kernel's tick.
@@ -79,10 +79,10 @@ struct RunCloser {
                 JournalRecord.Completion(
                     new: placed.identity,
                     newUUID: inspection.uuid,
-                    newSchemaCookie: inspection.uuid == nil ? gatherer.schemaCookie(of: context.new) : nil,
+                    newSchemaCookie: inspection.uuid == nil ? context.gatherer.schemaCookie(of: context.new) : nil,
                     objects: objects,
                     oldState: reading.state(SettledDigest(copied: digest)),
-                    isFenced: context.options.treatment == .fence
+                    isFenced: context.settings.treatment == .fence
                 )
             )
         )
@@ -96,7 +96,7 @@ struct RunCloser {
                 bytes: bytes,
                 externalFiles: externalFiles,
                 lockHold: progress.lockHold,
-                isFenced: context.options.treatment == .fence
+                isFenced: context.settings.treatment == .fence
             ),
             findings: progress.findings + proof.findings + modeFindings + relay,
             descriptions: context.descriptions
@@ -105,18 +105,13 @@ struct RunCloser {
 
     /// The proof from before publication, if still valid; otherwise the published store is proved for what is missing.
     private func prove(_ copy: StagedCopy, _ placed: PlacedStore) throws -> StoreProof {
-        if let proof = copy.proof, !copy.changedSinceProof, proof.digest != nil || context.options.level < .content {
+        if let proof = copy.proof, !copy.changedSinceProof, proof.digest != nil || context.settings.level < .content {
             return proof
         }
-        let prover = StoreProver(options: context.options, probe: context.mergeProbe, monitor: context.monitor)
-        let reader = StoreReader(
-            lockTimeout: context.options.effectiveLockTimeout,
-            allowsNetworkFileSystem: context.options.allowsNetworkFileSystem,
-            monitor: context.monitor
-        )
-        return try reader.withView(of: context.new) { view in
+        let prover = StoreProver(level: context.settings.level, probe: context.mergeProbe, monitor: context.monitor)
+        return try context.surroundings.reader.withView(of: context.new) { view in
             let isComparable =
-                try context.options.level >= .content && isUntouched(placed, in: view)
+                try context.settings.level >= .content && isUntouched(placed, in: view)
             // Read now: consumers may change these files any moment, which does not invalidate the copy.
             let differing =
                 isComparable ? try copy.external.differingFiles(from: context.new, in: context.container) : []
@@ -133,7 +128,7 @@ struct RunCloser {
                     externalFiles: externalDigest(of: copy),
                     leavingOut: context.addedHistory
                 )
-            if context.options.level >= .content, !isComparable {
+            if context.settings.level >= .content, !isComparable {
                 proof.findings.append(.writtenWhileProving(at: context.new))
             }
             return proof
@@ -153,11 +148,7 @@ struct RunCloser {
 
     /// The content digest of the new store, if the proof did not take it.
     private func newStoreDigest() throws -> String {
-        try gatherer.digest(of: context.new)
-    }
-
-    private var gatherer: FactsGatherer {
-        FactsGatherer(old: context.old, new: context.new, options: context.options, monitor: context.monitor)
+        try context.gatherer.digest(of: context.new)
     }
 
     /// The digest of the copied external files only; a refused writer may have left others.
@@ -176,7 +167,7 @@ struct RunCloser {
     /// Makes the old store writable again, because the published store cannot be trusted.
     private func liftFence() throws {
         progress.copy?.source.rollback()
-        guard let lock = progress.lock, context.options.treatment == .fence else { return }
+        guard let lock = progress.lock, context.settings.treatment == .fence else { return }
         try lock.beginWriting(deadline: context.lockDeadline())
         try FenceWriter(lock).lift()
         try lock.commit(deadline: context.lockDeadline())
@@ -184,7 +175,7 @@ struct RunCloser {
 
     /// Counts again when writers changed the old store after it was inspected.
     private func countedObjects() throws -> Int64? {
-        let lockTimeout = context.options.effectiveLockTimeout
+        let lockTimeout = context.surroundings.lockTimeout
         return try StoreInspector(depth: .counts, lockTimeout: lockTimeout, listsExternalFiles: false)
             .inspect(context.new).inspection?
             .objectCount

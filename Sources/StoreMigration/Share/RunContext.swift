@@ -5,7 +5,7 @@ import StoreStrategies
 import StoreVerification
 import SystemPackage
 
-/// What all parts of one run use: both folders, opened once, and the caller's options.
+/// What all parts of one run use: both folders, opened once, and the caller's decisions.
 struct RunContext {
     let transaction: String
     let old: StoreLocation
@@ -16,9 +16,8 @@ struct RunContext {
     let container: Directory
     /// The group of the container, which the new files get.
     let group: UInt32
-    let options: ShareOptions
-    let monitor: WorkMonitor
-    let logger: Logger
+    let settings: RunSettings
+    let surroundings: Surroundings
     /// The writer in the proof of the level `merging`.
     let probeWriter: any ProbeWriter
     /// The store as strategies describe it; nil when no strategy ran.
@@ -30,25 +29,34 @@ struct RunContext {
         transaction: String,
         old: StoreLocation,
         new: StoreLocation,
-        options: ShareOptions,
-        monitor: WorkMonitor,
-        logger: Logger,
+        settings: RunSettings,
+        surroundings: Surroundings,
         probeWriter: any ProbeWriter = CoordinatorProbeWriter()
     ) throws {
         self.transaction = transaction
         self.old = old
         self.new = new
-        self.options = options
-        self.monitor = monitor
-        self.logger = logger
+        self.settings = settings
+        self.surroundings = surroundings
         self.probeWriter = probeWriter
         oldFolder = try Directory.open(path: old.folder)
         container = try Self.openContainer(new)
         group = try container.status().group
     }
 
+    var monitor: WorkMonitor { surroundings.monitor }
+    var logger: Logger { surroundings.logger }
     /// The folder of the journal.
-    var stateFolder: StateFolder { StateFolder(of: old, stateFolder: options.stateFolder) }
+    var stateFolder: StateFolder { surroundings.stateFolder(of: old) }
+    var gatherer: FactsGatherer { FactsGatherer(old: old, new: new, surroundings: surroundings) }
+    var relayCarriage: RelayCarriage {
+        RelayCarriage(
+            old: old,
+            new: new,
+            legacyChanges: settings.legacyChanges,
+            lockTimeout: surroundings.lockTimeout
+        )
+    }
 
     /// Opens the folder of the new store; it is never created here.
     static func openContainer(_ new: StoreLocation) throws -> Directory {
@@ -73,9 +81,8 @@ struct RunContext {
             transaction: transaction,
             old: new,
             new: old,
-            options: options,
-            monitor: monitor,
-            logger: logger,
+            settings: settings,
+            surroundings: surroundings,
             probeWriter: probeWriter
         )
     }
@@ -83,7 +90,7 @@ struct RunContext {
     /// Opens the old store for locking and fencing; nothing is written before the lock is held.
     func openOldStore() throws -> StoreConnection {
         do {
-            return try StoreConnection(old, access: .liveWriting, lockTimeout: options.effectiveLockTimeout)
+            return try StoreConnection(old, access: .liveWriting, lockTimeout: surroundings.lockTimeout)
         } catch {
             guard error.code == .unreadable || error.code == .notWritable else { throw error }
             throw MigrationError.oldNotWritable(error.message, path: old.path, error)
@@ -124,7 +131,7 @@ struct RunContext {
     }
 
     /// The deadline for a lock, counted from now.
-    func lockDeadline() -> Deadline { Deadline(after: options.effectiveLockTimeout) }
+    func lockDeadline() -> Deadline { surroundings.lockDeadline() }
 
     /// Draws a transaction ID: 128 random bits, so that nothing depends on the clock.
     static func drawTransaction() -> String {

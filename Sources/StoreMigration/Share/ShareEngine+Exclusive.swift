@@ -19,7 +19,7 @@ extension ShareEngine {
                 let plan = SharePlan(already: shared, at: new)
                 return try writing(describing(.already(shared, plan, openFindings(plan)), nil), to: file)
             }
-            let facts = try gatherer.facts(state: journal.state)
+            let facts = try gatherer.facts(state: journal.state, modelFile: options.modelFile)
             let plan = SharePlanner(facts: facts, options: options).plan()
             var described: DescribedStore?
             if let question = try question(about: plan, facts) {
@@ -51,17 +51,16 @@ extension ShareEngine {
             let outcome = try outcome(of: plan, facts: facts, state: journal.state)
             return try writing(describing(outcome, described), to: file)
         }
-        let backup = try SafetyBackup(of: old, options: options, monitor: monitor).make()
+        let backup = try SafetyBackup(of: old, in: options.backupFolder, surroundings).make()
         var context = try RunContext(
             transaction: RunContext.drawTransaction(),
             old: old,
             new: new,
-            options: options,
-            monitor: monitor,
-            logger: logger,
+            settings: options.runSettings,
+            surroundings: surroundings,
             probeWriter: probeWriter
         )
-        try requirements.requireTrusted(context.container)
+        try surroundings.requireTrusted(context.container)
         context.described = plan.copies ? described : nil
         context.descriptions =
             plan.copies

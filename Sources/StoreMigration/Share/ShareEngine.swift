@@ -16,15 +16,12 @@ struct ShareEngine {
     let new: StoreLocation
     let options: ShareOptions
     let pipeline: StrategyPipeline
-    let monitor: WorkMonitor
-    let logger: Logger
+    let surroundings: Surroundings
     let probeWriter: any ProbeWriter
 
-    private var stateFolder: StateFolder { StateFolder(of: old, stateFolder: options.stateFolder) }
-    var gatherer: FactsGatherer {
-        FactsGatherer(old: old, new: new, options: options, monitor: monitor)
-    }
-    var requirements: ShareRequirements { ShareRequirements(old: old, new: new, options: options) }
+    var logger: Logger { surroundings.logger }
+    private var stateFolder: StateFolder { surroundings.stateFolder(of: old) }
+    var gatherer: FactsGatherer { FactsGatherer(old: old, new: new, surroundings: surroundings) }
 
     /// What a share would do now, and its outcome; an unfinished run is a finding.
     func plan() throws -> SharePlan {
@@ -35,7 +32,7 @@ struct ShareEngine {
             return SharePlan(atWork: run.transaction, holders, old: old, new: new)
         }
         if case .interrupted(let run) = state { return SharePlan(interrupted: run, old: old, new: new) }
-        if case .interrupted(let run)? = try? StateFolder(of: new, stateFolder: nil).state(isShownOnly: true),
+        if case .interrupted(let run)? = try? surroundings.besideStores.stateFolder(of: new).state(isShownOnly: true),
             !isToOldPlace(run.run)
         {
             return SharePlan(interrupted: run, over: new, old: old, new: new)
@@ -54,7 +51,8 @@ struct ShareEngine {
                 into: new,
                 keepsKeys: false,
                 folder: stateFolder,
-                engine: self
+                settings: options.merging,
+                surroundings: surroundings
             )
             .summary()
         }
@@ -77,15 +75,19 @@ struct ShareEngine {
             if case .unsharing(let shared, _) = state, try rollBackUnshare(from: shared.run.new) { continue }
             finishRetirement(state)
             try requireNotUnsharing(state)
-            try RunRecovery
-                .recover(runOver: new, options: options, monitor: monitor, logger: logger, unless: isToOldPlace)
+            try RunRecovery.recover(
+                runOver: new,
+                settings: options.runSettings,
+                surroundings: surroundings,
+                unless: isToOldPlace
+            )
             let engine = keepingTreatment(of: state)
             let prospect = try engine.prospect(state)
             if let outcome = try engine.settled(prospect, state) {
                 return try writing(outcome.adding(recovered), to: file)
             }
             if !prospect.plan.steps.isEmpty { try engine.require(prospect) }
-            let outcome = try stateFolder.withJournal(deadline: Deadline(after: options.effectiveLockTimeout)) {
+            let outcome = try stateFolder.withJournal(deadline: surroundings.lockDeadline()) {
                 try keepingTreatment(of: $0.state).shareExclusively(prospect, file, &$0)
             }
             if let outcome { return outcome.adding(recovered) }
@@ -101,8 +103,7 @@ struct ShareEngine {
             new: new,
             options: options.keepingTreatment(of: state),
             pipeline: pipeline,
-            monitor: monitor,
-            logger: logger,
+            surroundings: surroundings,
             probeWriter: probeWriter
         )
     }
@@ -111,16 +112,13 @@ struct ShareEngine {
     private func isToOldPlace(_ run: JournalRecord.RunIdentity) -> Bool { run.new == old && run.restores == nil }
 
     private func require(_ prospect: Prospect) throws {
-        try requirements.require(
-            prospect.plan,
-            prospect.described,
-            occupant: prospect.facts?.newCondition.inspection
-        )
+        try ShareRequirements(old: old, new: new, treatment: options.treatment, surroundings: surroundings)
+            .require(prospect.plan, prospect.described, occupant: prospect.facts?.newCondition.inspection)
     }
 
     /// Rolls back an interrupted unshare that has replaced nothing yet; returns false if it can only be finished.
     private func rollBackUnshare(from new: StoreLocation) throws -> Bool {
-        try UnshareRun(old: old, new: new, options: options, monitor: monitor, logger: logger).rollBack()
+        try UnshareRun(old: old, new: new, options: options, surroundings: surroundings).rollBack()
     }
 
     private func requireNotUnsharing(_ state: RunState) throws {
@@ -136,10 +134,10 @@ struct ShareEngine {
 
     /// Finishes an interrupted retirement; a failure is logged, because it does not affect the share.
     private func finishRetirement(_ state: RunState) {
-        var options = options
+        var surroundings = surroundings
         // Cleaning up must not delay the share.
-        options.lockTimeout = min(options.lockTimeout, .seconds(1))
-        let retirement = RetireRun(old: old, options: options, logger: logger)
+        surroundings.lockTimeout = min(surroundings.lockTimeout, .seconds(1))
+        let retirement = RetireRun(old: old, options, surroundings)
         do {
             guard try retirement.isInterrupted(state) || retirement.isLeftSealed(state) else { return }
             logger.notice("an interrupted retirement is finished first")
@@ -151,9 +149,9 @@ struct ShareEngine {
 
     /// Recovers the interrupted run, and reports the store that it replaced.
     private func recover() throws -> [Finding] {
-        try stateFolder.withJournal(deadline: Deadline(after: options.effectiveLockTimeout)) { journal in
+        try stateFolder.withJournal(deadline: surroundings.lockDeadline()) { journal in
             guard case .interrupted(let run) = journal.state else { return [] }
-            let recovery = try RunRecovery(run, new: new, options: options, monitor: monitor, logger: logger)
+            let recovery = try RunRecovery(run, new: new, settings: options.runSettings, surroundings: surroundings)
             try recovery.recover(&journal)
             return recovery.findings
         }
@@ -191,7 +189,7 @@ struct ShareEngine {
         // store.
         let log = StoreLocation(folder: store.folder, name: store.writeAheadLogName)
         guard try gatherer.status(of: log).map({ $0.size > 0 }) == true else { return false }
-        return try !StateFolder(of: store, stateFolder: nil).records().isEmpty
+        return try !surroundings.besideStores.stateFolder(of: store).records().isEmpty
     }
 
     /// True when only the token of a shared and unchanged store must be renewed.

@@ -95,7 +95,7 @@ final class StagedCopy {
 
     /// Proves the completed copy again if it changed since its proof; it has no writers any more.
     func proveCompleted() throws {
-        guard changedSinceProof || proof == nil || proof?.digest == nil && context.options.level >= .content else {
+        guard changedSinceProof || proof == nil || proof?.digest == nil && context.settings.level >= .content else {
             return
         }
         try proveAsDescribed(withContent: true)
@@ -106,7 +106,7 @@ final class StagedCopy {
         let image = try StoreConnection(location, access: .immutable)
         let externalData = try stagedExternalFolder()
         let content: StoreProver.Content =
-            if !withContent || context.options.level < .content {
+            if !withContent || context.settings.level < .content {
                 .nothing
             } else if journalMode == .wal {
                 .comparison(original: source, differingFiles: external.differingFiles)
@@ -114,7 +114,7 @@ final class StagedCopy {
                 // A long read of the original would block its writers; its bytes are compared under the lock.
                 .digest
             }
-        proof = try StoreProver(options: context.options, probe: context.mergeProbe, monitor: context.monitor)
+        proof = try StoreProver(level: context.settings.level, probe: context.mergeProbe, monitor: context.monitor)
             .prove(
                 image,
                 at: location,
@@ -184,7 +184,7 @@ final class StagedCopy {
     /// Throws when the container's file system lacks room for the copy plus a fifth.
     private func requireSpace() throws {
         let main = try source.size(of: .main) + (source.isOpen(.journal) ? source.size(of: .journal) : 0)
-        let isBaseBeside = context.options.treatment == .capture && context.options.stateFolder == nil
+        let isBaseBeside = context.settings.treatment == .capture && context.surroundings.stateFolder == nil
         let needed = try main * (isBaseBeside ? 2 : 1) + external.sourceBytes()
         let free = try context.container.freeBytes()
         guard free > needed / 5 * 6 else {

@@ -7,18 +7,20 @@ struct StatusGatherer {
     let old: StoreLocation
     let new: StoreLocation
     let options: ShareOptions
-    let logger: Logger
+    private let surroundings: Surroundings
 
-    private var gatherer: FactsGatherer { FactsGatherer(old: old, new: new, options: options, monitor: .silent) }
+    init(old: StoreLocation, new: StoreLocation, options: ShareOptions, surroundings: Surroundings) {
+        self.old = old
+        self.new = new
+        self.options = options
+        self.surroundings = surroundings.silent
+    }
+
+    private var gatherer: FactsGatherer { FactsGatherer(old: old, new: new, surroundings: surroundings) }
 
     func report() throws -> StatusReport {
-        let (state, holders) = try StateFolder(of: old, stateFolder: options.stateFolder).observed(isShownOnly: true)
-        let inspector = StoreInspector(
-            depth: .layout,
-            lockTimeout: options.effectiveLockTimeout,
-            allowsNetworkFileSystem: options.allowsNetworkFileSystem,
-            listsExternalFiles: false
-        )
+        let (state, holders) = try surroundings.stateFolder(of: old).observed(isShownOnly: true)
+        let inspector = surroundings.inspector(.layout)
         let oldCondition = try inspector.inspect(old)
         let newCondition = try inspector.inspect(new)
         let lateWrites = try lateWrites(state, oldCondition)
@@ -34,20 +36,20 @@ struct StatusGatherer {
         } else if case .interrupted(let run) = state {
             findings.append(.interrupted(run, at: old))
             recovery = try describe(
-                RunRecovery(run, options: options, monitor: .silent, logger: logger).decision()
+                RunRecovery(run, settings: options.runSettings, surroundings: surroundings).decision()
             )
         } else if case .unsharing(let shared, _) = state {
             findings.append(.interruptedUnsharing(shared, at: old))
             recovery = "continues the unshare: brings the new store's content back"
         }
-        let isRetiring = try RetireRun(old: old, options: options, logger: logger).isInterrupted(state)
+        let isRetiring = try RetireRun(old: old, options, surroundings).isInterrupted(state)
         if isRetiring { recovery = "removes the remaining files of the old store, which is archived" }
         if case .shared(let shared) = state, shared.completion.leavesRows == true {
             findings.append(.rowsOnlyInOldStore(at: old))
         }
         if case .voided = state { findings.append(.commonStateUnknown(at: old)) }
         findings += [old, new].flatMap(AsideFolder.stores(displacedFrom:)).map(Finding.storeKept(at:))
-        findings += try StateFolder(of: old, stateFolder: options.stateFolder).losingRows().map(Finding.losingRows(at:))
+        findings += try surroundings.stateFolder(of: old).losingRows().map(Finding.losingRows(at:))
         if lateWrites == .found { findings.append(.writtenLate(at: old)) }
         let advice =
             try !holders.isEmpty
@@ -152,7 +154,8 @@ struct StatusGatherer {
     private func plan(_ state: RunState) throws -> SharePlan {
         let options = options.keepingTreatment(of: state)
         do {
-            return try SharePlanner(facts: gatherer.facts(state: state), options: options).plan()
+            return try SharePlanner(facts: gatherer.facts(state: state, modelFile: options.modelFile), options: options)
+                .plan()
         } catch let error as MigrationError {
             return SharePlan(outcome: error.outcome, old: old, new: new, reason: error.message, next: error.next)
         }
@@ -192,8 +195,7 @@ struct StatusGatherer {
     private var originOfNew: NextStep? {
         guard let folder = try? gatherer.folder(of: new), let origin = Receipt(beside: new.name, in: folder)?.old,
             origin != old.path,
-            let state = try? StateFolder(of: StoreLocation(path: origin), stateFolder: options.stateFolder)
-                .state(isShownOnly: true),
+            let state = try? surroundings.stateFolder(of: StoreLocation(path: origin)).state(isShownOnly: true),
             state != .none
         else { return nil }
         return .status(old: origin, new: new.path)

@@ -72,7 +72,13 @@ public struct StoreMigrator: Sendable {
     public func statusAndWait() throws(MigrationError) -> StatusReport {
         do {
             let engine = try engine(isCancelled: nil)
-            return try StatusGatherer(old: engine.old, new: engine.new, options: options, logger: logger).report()
+            return try StatusGatherer(
+                old: engine.old,
+                new: engine.new,
+                options: options,
+                surroundings: engine.surroundings
+            )
+            .report()
         } catch {
             throw MigrationError(error)
         }
@@ -104,8 +110,10 @@ public struct StoreMigrator: Sendable {
             new: try old.destination(at: new),
             options: options,
             pipeline: strategies,
-            monitor: WorkMonitor(onProgress: onProgress, isCancelled: isCancelled),
-            logger: logger,
+            surroundings: options.surroundings(
+                WorkMonitor(onProgress: onProgress, isCancelled: isCancelled),
+                logger
+            ),
             probeWriter: probeWriter
         )
     }

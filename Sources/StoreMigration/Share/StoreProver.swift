@@ -14,7 +14,7 @@ struct StoreProver {
         case comparison(original: StoreConnection, differingFiles: () throws -> [String])
     }
 
-    let options: ShareOptions
+    let level: VerificationLevel
     /// Proves the level `merging`; nil to skip it.
     var probe: MergeProbe?
     let monitor: WorkMonitor
@@ -42,7 +42,7 @@ struct StoreProver {
         monitor.report(.proving, 0, of: 0)
         try monitor.checkCancellation()
         let isCoreData = try image.isCoreDataStore()
-        let wanted = Self.structural.filter { $0 <= options.level && proof == nil }
+        let wanted = Self.structural.filter { $0 <= self.level && proof == nil }
         let reading = CopyReading(
             image,
             location: location,
@@ -84,7 +84,7 @@ struct StoreProver {
         as place: StoreLocation,
         _ proof: inout StoreProof
     ) throws {
-        guard let probe, options.level >= .merging, !proof.levels.contains(where: { $0.level == .merging }) else {
+        guard let probe, self.level >= .merging, !proof.levels.contains(where: { $0.level == .merging }) else {
             return
         }
         guard isCoreData else {

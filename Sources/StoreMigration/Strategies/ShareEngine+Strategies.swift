@@ -17,7 +17,7 @@ extension ShareEngine {
                 described: described
             )
         }
-        let facts = try gatherer.facts(state: state)
+        let facts = try gatherer.facts(state: state, modelFile: options.modelFile)
         let plan = SharePlanner(facts: facts, options: options).plan()
         let described = try question(about: plan, facts).map { try DescribedStore(asking: pipeline, $0) }
         return Prospect(plan: try describing(plan, described), facts: facts, shared: nil, described: described)
@@ -146,13 +146,7 @@ extension ShareEngine {
     }
 
     /// The descriptions in the receipt beside the new store.
-    func recorded() throws -> [StoreRole: PersistentStoreDescription] {
-        guard let container = try gatherer.folder(of: new), let receipt = Receipt(beside: new.name, in: container)
-        else {
-            return [:]
-        }
-        return [StoreRole: PersistentStoreDescription](byRoleName: receipt.descriptions)
-    }
+    func recorded() throws -> [StoreRole: PersistentStoreDescription] { try Receipt.descriptions(of: new) }
 
     // MARK: The file of descriptions
 

@@ -73,8 +73,10 @@ public struct StoreUnsharing: Sendable {
             old: old,
             new: try old.destination(at: new),
             options: options,
-            monitor: WorkMonitor(onProgress: onProgress, isCancelled: isCancelled),
-            logger: logger ?? .silent
+            surroundings: options.surroundings(
+                WorkMonitor(onProgress: onProgress, isCancelled: isCancelled),
+                logger
+            )
         )
     }
 }

@@ -13,25 +13,25 @@ struct UnshareRun {
     let old: StoreLocation
     let new: StoreLocation
     let options: ShareOptions
-    let monitor: WorkMonitor
-    let logger: Logger
+    let surroundings: Surroundings
 
-    private var stateFolder: StateFolder { StateFolder(of: old, stateFolder: options.stateFolder) }
+    private var logger: Logger { surroundings.logger }
+    private var stateFolder: StateFolder { surroundings.stateFolder(of: old) }
     private var wayBack: WayBack {
-        WayBack(old: old, new: new, options: backwards, monitor: monitor, logger: logger)
+        WayBack(old: old, new: new, settings: backwards, surroundings: surroundings.besideStores)
     }
-    private var gatherer: FactsGatherer { FactsGatherer(old: old, new: new, options: options, monitor: monitor) }
+    private var gatherer: FactsGatherer { FactsGatherer(old: old, new: new, surroundings: surroundings) }
 
     func run() throws -> ShareOutcome {
         try PlacesCheck(old: old, new: new).require()
         if case .none = try stateFolder.state() { throw try notShared() }
-        try RunRecovery.recover(runOver: new, options: options, monitor: monitor, logger: logger) {
+        try RunRecovery.recover(runOver: new, settings: options.runSettings, surroundings: surroundings) {
             try $0.new == old || isWayBack($0)
         }
         try requireNotSharedOn()
         try recover()
         let late = try mergeLateWrites()
-        return try stateFolder.withJournal(deadline: Deadline(after: options.effectiveLockTimeout)) { journal in
+        return try stateFolder.withJournal(deadline: surroundings.lockDeadline()) { journal in
             let (shared, transaction) = try begin(&journal)
             let result = try bringBack(shared, transaction, &journal)
             let withdrawal = try withdraw(transaction)
@@ -47,7 +47,7 @@ struct UnshareRun {
 
     /// Rolls back an interrupted unshare that has replaced nothing yet; returns false if it can only be finished.
     func rollBack() throws -> Bool {
-        try stateFolder.withJournal(deadline: Deadline(after: options.effectiveLockTimeout)) { journal in
+        try stateFolder.withJournal(deadline: surroundings.lockDeadline()) { journal in
             guard case .unsharing(_, let transaction) = journal.state else { return true }
             guard try wayBack.rollBack(transaction) else { return false }
             logger.notice("rolling back an unshare that was interrupted before it replaced anything")
@@ -61,9 +61,9 @@ struct UnshareRun {
     /// A chain is unshared store by store, the last one first.
     private func requireNotSharedOn() throws {
         var next: StoreLocation?
-        if let succession = try Succession(of: new, options: options), succession.store != old {
+        if let succession = try Succession(of: new, surroundings), succession.store != old {
             next = succession.passed.dropFirst().first ?? succession.store
-        } else if case .shared(let shared)? = try? StateFolder(of: new, stateFolder: nil).state(),
+        } else if case .shared(let shared)? = try? surroundings.besideStores.stateFolder(of: new).state(),
             try shared.run.new != old && !isWayBack(shared.run)
         {
             next = shared.run.new
@@ -123,13 +123,13 @@ struct UnshareRun {
 
     /// Recovers an interrupted share first.
     private func recover() throws {
-        let retirement = RetireRun(old: old, options: options, logger: logger)
+        let retirement = RetireRun(old: old, options, surroundings)
         try retirement.liftLeftSeal(evenUntold: true)
         if try retirement.finishInterrupted() { logger.notice("an interrupted retirement was finished first") }
         guard case .interrupted = try stateFolder.state() else { return }
-        try stateFolder.withJournal(deadline: Deadline(after: options.effectiveLockTimeout)) { journal in
+        try stateFolder.withJournal(deadline: surroundings.lockDeadline()) { journal in
             guard case .interrupted(let run) = journal.state else { return }
-            try RunRecovery(run, options: options, monitor: monitor, logger: logger).recover(&journal)
+            try RunRecovery(run, settings: options.runSettings, surroundings: surroundings).recover(&journal)
         }
     }
 
@@ -152,8 +152,7 @@ struct UnshareRun {
             new: new,
             options: options,
             pipeline: StrategyPipeline(),
-            monitor: monitor,
-            logger: logger,
+            surroundings: surroundings,
             probeWriter: CoordinatorProbeWriter()
         )
     }
@@ -233,7 +232,7 @@ struct UnshareRun {
             throw MigrationError(.interrupted, "the old store is missing", path: old.path)
         }
         try gatherer.reader.withView(of: old) { try StoreFence.requireNone(in: $0.connection) }
-        guard try !StoreSeal(store: old, lockTimeout: options.effectiveLockTimeout).isSet() else {
+        guard try !StoreSeal(store: old, lockTimeout: surroundings.lockTimeout).isSet() else {
             throw MigrationError(
                 .interrupted,
                 "the old store is still marked as read-only",
@@ -281,17 +280,10 @@ struct UnshareRun {
         }
     }
 
-    /// The options for the copy back: the old content is replaced if it is still the shared one, and a copy of it is
+    /// The settings of the copy back: the old content is replaced if it is still the shared one, and a copy of it is
     /// kept.
-    private var backwards: ShareOptions {
-        var options = options
-        options.oldStore = .fence
-        options.onBoth = .keepOld
-        options.stateFolder = nil
-        options.descriptionsFile = nil
-        options.backupFolder = nil
-        options.legacyChanges = []
-        return options
+    private var backwards: RunSettings {
+        RunSettings(treatment: .fence, onBoth: .keepOld, level: options.level, merging: options.merging)
     }
 
     // MARK: The new store
@@ -312,7 +304,7 @@ struct UnshareRun {
     }
 
     private func withdrawal(unjournalled: RunState.SharedRun?) -> RetireRun {
-        RetireRun(old: new, fate: .withdrawn, options: backwards, logger: logger, unjournalled: unjournalled)
+        RetireRun(withdrawing: new, backwards, surroundings.besideStores, unjournalled: unjournalled)
     }
 
     private func outcome(

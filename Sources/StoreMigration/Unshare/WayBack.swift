@@ -9,14 +9,14 @@ import StoreVerification
 struct WayBack {
     let old: StoreLocation
     let new: StoreLocation
-    let options: ShareOptions
-    let monitor: WorkMonitor
-    let logger: Logger
+    let settings: RunSettings
+    /// The journal is beside the new store.
+    let surroundings: Surroundings
     /// The runs of the old store's journal, whose fences an unshare removes.
     var runs: Set<String> = []
 
-    private var stateFolder: StateFolder { StateFolder(of: new, stateFolder: nil) }
-    private var gatherer: FactsGatherer { FactsGatherer(old: old, new: new, options: options, monitor: monitor) }
+    private var stateFolder: StateFolder { surroundings.stateFolder(of: new) }
+    private var gatherer: FactsGatherer { FactsGatherer(old: old, new: new, surroundings: surroundings) }
 
     /// Checked before the unshare is journalled: its journal may be in a folder of another member of the group.
     func requireJournal() throws {
@@ -47,12 +47,12 @@ struct WayBack {
             let replacement = run.replacement, let oldFolder = try gatherer.folder(of: old),
             let aside = try AsideRemains(of: transaction, identity: run.aside, in: oldFolder)
         else { return nil }
-        let recovery = try RunRecovery(run, options: options, monitor: monitor, logger: logger)
+        let recovery = try RunRecovery(run, settings: settings, surroundings: surroundings)
         let copy = StoreLocation(folder: aside.folder.path, name: old.name)
         guard try recovery.decision() == .undecided, try aside.folder.status(of: copy.name).map({ $0.size > 0 }) == true
         else { return nil }
         return try gatherer.reader.withView(of: copy) { view in
-            let digest = try StoreDigest(of: view.connection, externalFiles: nil, monitor: monitor).value
+            let digest = try StoreDigest(of: view.connection, externalFiles: nil, monitor: surroundings.monitor).value
             return digest == replacement.loserDigest ? try CapturedBase.keep(view, of: transaction, in: folder) : nil
         }
     }
@@ -62,9 +62,9 @@ struct WayBack {
     /// Throws `DestinationWritten` when the old store no longer has the shared content, and `DestinationAppeared` when
     /// a retired store's path has a store with objects; nothing is replaced then.
     func bringBack(_ shared: RunState.SharedRun, _ transaction: String) throws -> RunResult? {
-        try stateFolder.withJournal(deadline: Deadline(after: options.effectiveLockTimeout)) { journal in
+        try stateFolder.withJournal(deadline: surroundings.lockDeadline()) { journal in
             if case .interrupted(let run) = journal.state {
-                try RunRecovery(run, options: options, monitor: monitor, logger: logger).recover(&journal)
+                try RunRecovery(run, settings: settings, surroundings: surroundings).recover(&journal)
             }
             switch journal.state {
             case .shared(let run), .retired(let run, _):
@@ -94,9 +94,9 @@ struct WayBack {
         if case .none = try stateFolder.state() {
             return try unjournalled(transaction) == nil && keptAside(transaction) == nil
         }
-        return try stateFolder.withJournal(deadline: Deadline(after: options.effectiveLockTimeout)) { journal in
+        return try stateFolder.withJournal(deadline: surroundings.lockDeadline()) { journal in
             if case .interrupted(let run) = journal.state, run.run.transaction == transaction {
-                let recovery = try RunRecovery(run, options: options, monitor: monitor, logger: logger)
+                let recovery = try RunRecovery(run, settings: settings, surroundings: surroundings)
                 guard try recovery.decision() == .back else { return false }
                 try recovery.recover(&journal)
             }
@@ -159,16 +159,15 @@ struct WayBack {
         _ transaction: String,
         _ journal: inout MigrationJournal
     ) throws -> RunResult {
-        var options = options
+        var settings = settings
         // A store that was created at a retired store's path was never shared.
-        if shared.retiredTo != nil { options.onBoth = .fail }
+        if shared.retiredTo != nil { settings.onBoth = .fail }
         var context = try RunContext(
             transaction: transaction,
             old: new,
             new: old,
-            options: options,
-            monitor: monitor,
-            logger: logger
+            settings: settings,
+            surroundings: surroundings
         )
         context.descriptions = [.app: inspection.mirroredDescription(at: old)]
         let run = CopyRun(context, inspection: inspection)
@@ -177,15 +176,7 @@ struct WayBack {
         return try run.run(to: OccupiedPlace(wayBack: context, expecting: expected, lifting: runs), &journal)
     }
 
-    private var inspector: StoreInspector {
-        StoreInspector(
-            depth: .counts,
-            lockTimeout: options.effectiveLockTimeout,
-            allowsNetworkFileSystem: options.allowsNetworkFileSystem,
-            listsExternalFiles: false,
-            monitor: monitor
-        )
-    }
+    private var inspector: StoreInspector { surroundings.inspector(.counts) }
 
     var notAtItsPlace: MigrationError {
         MigrationError(

@@ -128,8 +128,7 @@ struct SuccessionTests {
             into: lives.store("a"),
             effect: .arrival,
             settings: settings,
-            lockTimeout: .seconds(60),
-            monitor: .silent
+            surroundings: Surroundings(lockTimeout: .seconds(60))
         )
         let journal = try lives.folder("b").directory
         let error = #expect(throws: StoreError.self) {

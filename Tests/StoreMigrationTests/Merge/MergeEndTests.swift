@@ -98,8 +98,7 @@ struct MergeEndTests {
             into: into,
             effect: .arrival,
             settings: options.settings,
-            lockTimeout: .seconds(1),
-            monitor: .silent
+            surroundings: Surroundings(lockTimeout: .seconds(1))
         )
         var attempts = 0
         let error = #expect(throws: StoreError.self) {

@@ -1,0 +1,85 @@
+import ChangeMerging
+import ChangeRelay
+import FoundationEssentials
+import Logging
+import SafeFiles
+import StoreBackup
+import StoreFormat
+
+/// What every command uses in the same way: access to stores, the folder of journals, deadlines, progress and log.
+struct Surroundings: Sendable {
+    /// How long to wait for each lock.
+    var lockTimeout: Duration
+    /// Network file systems are refused unless this is true: their locks cannot be trusted.
+    var allowsNetworkFileSystem = false
+    /// The folder of the journals; nil means beside each store.
+    var stateFolder: URL?
+    var monitor = WorkMonitor.silent
+    var logger = Logger.silent
+
+    /// The same for work that reports no progress and is not cancelled.
+    var silent: Surroundings {
+        var surroundings = self
+        surroundings.monitor = .silent
+        return surroundings
+    }
+
+    /// The same with the journals beside their stores.
+    var besideStores: Surroundings {
+        var surroundings = self
+        surroundings.stateFolder = nil
+        return surroundings
+    }
+
+    /// A reader that changes nothing.
+    var reader: StoreReader {
+        StoreReader(lockTimeout: lockTimeout, allowsNetworkFileSystem: allowsNetworkFileSystem, monitor: monitor)
+    }
+
+    /// An inspector that only counts external files.
+    func inspector(_ depth: StoreInspector.Depth) -> StoreInspector {
+        StoreInspector(
+            depth: depth,
+            lockTimeout: lockTimeout,
+            allowsNetworkFileSystem: allowsNetworkFileSystem,
+            listsExternalFiles: false,
+            monitor: monitor
+        )
+    }
+
+    /// The options of a backup that a run makes.
+    var backup: BackupOptions {
+        var backup = BackupOptions()
+        backup.lockTimeout = lockTimeout
+        backup.allowsNetworkFileSystem = allowsNetworkFileSystem
+        return backup
+    }
+
+    /// The deadline for a lock, counted from now.
+    func lockDeadline() -> Deadline { Deadline(after: lockTimeout) }
+
+    /// The folder of the journal over the old store at `store`.
+    func stateFolder(of store: StoreLocation) -> StateFolder { StateFolder(of: store, stateFolder: stateFolder) }
+
+    /// Throws for a container on a network file system, unless those are allowed.
+    func requireTrusted(_ container: Directory) throws {
+        guard !allowsNetworkFileSystem, try container.isOnNetworkFileSystem() else { return }
+        throw UnreadableStore(
+            .networkFileSystem,
+            path: container.path,
+            detail: "the container is on a network file system"
+        )
+    }
+}
+
+/// What the caller of a command decided about its run over two stores.
+struct RunSettings: Sendable {
+    /// The treatment of the old store.
+    var treatment = ShareOptions.OldStorePolicy.fence
+    var onBoth = ShareOptions.BothPlacesPolicy.fail
+    /// The highest level of the proof.
+    var level = VerificationLevel.merging
+    var merging = MergeSettings()
+    /// Pending changes in preferences files of apps.
+    var legacyChanges: [LegacyDefaultsImport] = []
+}
