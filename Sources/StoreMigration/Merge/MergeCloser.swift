@@ -32,15 +32,14 @@ struct MergeCloser {
         let folder = try context.stateFolder.open()
         let (proof, failure) = try prove(in: folder)
         let store = try identify()
-        let closed =
-            merging.takesNew == true
-            ? try completionOfOldStore(run)
-            : try completionOfNewStore(run, store, hasFailed: failure != nil, in: folder)
-        var findings = findings + proof.findings + closed.findings
-        findings += MergeAnnouncement(into, epoch: merging.epoch).post()
-        try journal.append(.done(closed.completion))
+        var findings = findings + proof.findings
+        if merging.takesNew == true {
+            findings += MergeAnnouncement(into, epoch: merging.epoch).post()
+            try RunEnding.close(&journal, completionOfOldStore(run), in: context.stateFolder)
+        } else {
+            findings += try endNewStore(run, store, hasFailed: failure != nil, in: folder, &journal)
+        }
         findings += MergeSettlement(of: into, context.surroundings).forget(merging.epoch)
-        CapturedBase.removeUnneeded(for: journal.state, in: folder)
         if let failure { throw failure }
         return RunResult(
             transaction: context.transaction,
@@ -64,55 +63,44 @@ struct MergeCloser {
     }
 
     private typealias MergedStore = (uuid: String?, schemaCookie: UInt32?, digest: String)
-    private typealias Closed = (completion: JournalRecord.Completion, findings: [Finding])
 
-    /// Updates the relay and the receipt of a new store that received the old one's changes.
-    private func completionOfNewStore(
+    /// Copies change notices, and ends the run over a new store that received the old one's changes.
+    private func endNewStore(
         _ run: RunState.InterruptedRun,
         _ store: MergedStore,
         hasFailed: Bool,
-        in folder: Directory
-    ) throws -> Closed {
+        in folder: Directory,
+        _ journal: inout MigrationJournal
+    ) throws -> [Finding] {
         guard let identity = try context.container.status(of: context.new.name)?.identity,
             let oldState = merging.oldState
         else { throw MigrationError(.interrupted, "the new store is missing", path: context.new.path) }
         if hasFailed { try liftFence(run) }
         let addresses = try RekeyedAddresses(of: merging.epoch, in: folder, stores: (oldUUID(), store.uuid))
-        let findings = context.relayCarriage
-            .carry(through: addresses)
-        try Receipt(
-            transaction: context.transaction,
-            old: context.old.path,
-            storeUUID: store.uuid,
-            digest: store.digest,
-            oldDigest: oldState.digest,
-            token: nil,
-            descriptions: context.descriptions.byRoleName
-        )
-        // An earlier run's fence names that run, which the receipt must list in case the journal is lost.
-        .remembering(
-            besides: run.isFenced ? run.former?.run.transaction : nil,
-            beside: context.new.name,
-            in: context.container
-        )
-        .write(beside: context.new.name, in: context.container)
-        let completion = JournalRecord.Completion(
-            new: identity,
-            newUUID: store.uuid,
-            newSchemaCookie: store.schemaCookie,
-            objects: nil,
-            oldState: oldState,
+        let findings =
+            context.relayCarriage.carry(through: addresses) + MergeAnnouncement(into, epoch: merging.epoch).post()
+        try RunEnding(
+            context: context,
+            new: RunEnding.NewStore(
+                identity: identity,
+                uuid: store.uuid,
+                schemaCookie: store.schemaCookie,
+                digest: store.digest
+            ),
+            // An earlier run's fence names that run, which the receipt must list in case the journal is lost.
+            origins: .present(except: run.isFenced ? run.former?.run.transaction : nil),
             isFenced: !hasFailed && (run.isFenced || run.former?.completion.isFenced == true)
         )
-        return (completion, findings)
+        .finish(&journal, content: oldState.digest) { _ in oldState }
+        return findings
     }
 
     /// The new store was only read, so its identity and receipt stay.
-    private func completionOfOldStore(_ run: RunState.InterruptedRun) throws -> Closed {
+    private func completionOfOldStore(_ run: RunState.InterruptedRun) throws -> JournalRecord.Completion {
         guard let former = run.former?.completion, let oldState = merging.oldState else {
             throw MigrationError(.failed, "the record of the pair is missing", path: context.stateFolder.path)
         }
-        let completion = JournalRecord.Completion(
+        return JournalRecord.Completion(
             new: former.new,
             newUUID: former.newUUID,
             newSchemaCookie: former.newSchemaCookie,
@@ -120,7 +108,6 @@ struct MergeCloser {
             oldState: oldState,
             isFenced: former.isFenced
         )
-        return (completion, [])
     }
 
     private func oldUUID() throws -> String? {

@@ -44,18 +44,7 @@ struct PairMergeRun {
         }
         try MergeSettlement(of: into, context.surroundings)
             .forgetMarks(of: journal.records)
-        try journal.append(
-            .begin(
-                JournalRecord.RunIdentity(
-                    transaction: context.transaction,
-                    old: context.old,
-                    oldIdentity: identity,
-                    new: context.new,
-                    policy: context.settings.treatment,
-                    descriptions: context.descriptions.byRoleName
-                )
-            )
-        )
+        try context.begin(&journal, over: identity, context.descriptions)
         let merged: Merged
         do {
             merged = try merge(&journal)

@@ -18,20 +18,30 @@ struct RecoveryProof {
         FactsGatherer(old: run.run.old, new: run.run.new, surroundings: surroundings)
     }
 
-    /// The digest of the shared content; throws `verificationFailed` when the new store lacks it.
+    /// The digests of both stores' content at the end of the run.
+    struct Content {
+        let old: String
+        /// Differs from the old store's when the run switched history on.
+        let new: String
+    }
+
+    /// The shared content; throws `verificationFailed` when the new store lacks it.
     ///
     /// `hasOldContent` is true while the old store still has the shared content. A new store that consumers have
-    /// written to can only be proved structurally sound.
-    func digest(hasOldContent: Bool) throws -> String {
-        if let digest = run.provedDigest { return digest }
-        try proveStructure()
+    /// written to can only be proved structurally sound; its digest at the time of the share is then not known.
+    func content(hasOldContent: Bool) throws -> Content {
+        // Only strategies make the copy differ from what was copied.
+        if let digest = run.provedDigest, run.run.descriptions == nil { return Content(old: digest, new: digest) }
+        if run.provedDigest == nil { try proveStructure() }
         let found = try gatherer.digest(of: run.run.new)
-        var expected = run.publication?.digest ?? run.replacement?.contentDigest
+        var expected = run.provedDigest ?? run.publication?.digest ?? run.replacement?.contentDigest
         if expected == nil, hasOldContent { expected = try gatherer.digest(of: run.run.old) }
-        guard let expected, expected != found else { return found }
+        guard let expected, expected != found else { return Content(old: found, new: found) }
         // A run that switched history on added tables to the shared content.
-        if try gatherer.digestsWithoutHistory(of: run.run.new).contains(expected) { return expected }
-        guard try isUntouched() else { return expected }
+        if try gatherer.digestsWithoutHistory(of: run.run.new).contains(expected) {
+            return Content(old: expected, new: found)
+        }
+        guard try run.provedDigest == nil && isUntouched() else { return Content(old: expected, new: expected) }
         throw failure("the new store lacks shared content")
     }
 

@@ -85,7 +85,7 @@ struct RunRecovery {
     @discardableResult
     func recover(_ journal: inout MigrationJournal) throws -> RecoveryDecision {
         if let container = try gatherer.folder(of: run.run.new) {
-            try Nest(of: run.run.transaction, identity: run.nest, in: container)?.releasePlacedFiles(of: run.run.new)
+            try nest(in: container)?.releasePlacedFiles(of: run.run.new)
         }
         let decision = try decision()
         logger.notice("recovering", metadata: ["run": "\(run.run.transaction)", "decision": "\(decision)"])
@@ -148,7 +148,7 @@ struct RunRecovery {
                     if !keepsAside { try aside.remove() }
                 }
             }
-            try Nest(of: run.run.transaction, identity: run.nest, in: container)?.remove()
+            try nest(in: container)?.remove()
         }
         // The fence of an earlier run stays, because that run is in force again.
         if run.former?.completion.isFenced != true, run.run.restores == nil { try liftOwnFence() }
@@ -198,81 +198,79 @@ struct RunRecovery {
         }
     }
 
+    /// Makes a published copy durable, and records it.
+    func secure(_ identity: FileIdentity, in container: Directory, _ journal: inout MigrationJournal) throws {
+        guard run.published == nil else { return }
+        try container.synchronize()
+        try journal.append(.published(identity))
+    }
+
+    /// Removes external files that only the displaced store used.
+    func tidy(_ container: Directory) throws {
+        guard let replacement = run.replacement, let aside = try asideFolder(in: container) else { return }
+        try ExternalFilesOfDisplacedStore.remove(
+            except: replacement.externalFiles.names,
+            keptIn: aside.folder,
+            of: run.run.new,
+            in: container
+        )
+    }
+
+    func nest(in container: Directory) throws -> Nest? {
+        try Nest(of: run.run.transaction, identity: run.nest, in: container)
+    }
+
     private func goForward(_ journal: inout MigrationJournal) throws {
-        let context = try context()
+        var context = try context()
         guard let identity = try context.container.status(of: run.run.new.name)?.identity,
             let oldToken = run.publication?.oldToken ?? run.replacement?.oldToken
         else { throw MigrationError(.interrupted, "the new store is missing", path: run.run.new.path) }
-        let condition =
-            try inspector
-            .inspect(run.run.old)
+        let condition = try inspector.inspect(run.run.old)
         if case .unreadable(let store) = condition { throw MigrationError(store).afterPublishing }
         let inspection = condition.inspection
-        if run.published == nil {
-            try context.container.synchronize()
-            try journal.append(.published(identity))
-        }
+        try secure(identity, in: context.container, &journal)
         let isUntouched = try context.oldFolder.token(of: run.run.old.name) == oldToken
         let isFenced = run.isFenced || inspection?.fence?.transaction == run.run.transaction
         if let inspection { try fence(context, inspection, &journal) }
         let proof = RecoveryProof(run, level: settings.level, surroundings: surroundings)
-        let digest: String
+        let content: RecoveryProof.Content
         do {
-            digest = try proof.digest(hasOldContent: inspection != nil && (isUntouched || isFenced))
+            content = try proof.content(hasOldContent: inspection != nil && (isUntouched || isFenced))
         } catch let error as MigrationError where error.outcome == .verificationFailed {
             try liftOwnFence()
-            try Nest(of: run.run.transaction, identity: run.nest, in: context.container)?.remove()
+            try nest(in: context.container)?.remove()
             // The stores are independent from here on: no later run may treat the new one as a proved copy.
             try journal.append(.unfenced)
             throw error
         }
-        try journal.append(.proved(digest: digest))
-        guard
-            let newStore =
-                try inspector
-                .inspect(run.run.new).inspection
-        else { throw MigrationError(.interrupted, "the new store cannot be read", path: run.run.new.path) }
-        if run.replacement != nil, let aside = try asideFolder(in: context.container) {
-            try ExternalFilesOfDisplacedStore.remove(
-                except: run.replacement?.externalFiles.names ?? NameList(),
-                keptIn: aside.folder,
-                of: run.run.new,
-                in: context.container
-            )
+        try journal.append(.proved(digest: content.old))
+        guard let newStore = try inspector.inspect(run.run.new).inspection else {
+            throw MigrationError(.interrupted, "the new store cannot be read", path: run.run.new.path)
         }
-        for finding in context.relayCarriage.carry() {
-            logger.notice("\(finding.message)")
+        try tidy(context.container)
+        for finding in context.relayCarriage.carry() { logger.notice("\(finding.message)") }
+        if run.run.descriptions == nil {
+            context.descriptions = [.app: (inspection ?? newStore).mirroredDescription(at: run.run.new)]
         }
-        try Receipt(
-            transaction: run.run.transaction,
-            old: run.run.old.path,
-            storeUUID: newStore.uuid,
-            digest: digest,
-            token: nil,
-            descriptions: run.run.descriptions
-                ?? [StoreRole.app.description: (inspection ?? newStore).mirroredDescription(at: run.run.new)]
+        try RunEnding(
+            context: context,
+            new: RunEnding.NewStore(
+                identity: identity,
+                uuid: newStore.uuid,
+                schemaCookie: newStore.uuid == nil ? newStore.header.schemaCookie : nil,
+                digest: content.new
+            ),
+            origins: .predecessors,
+            isFenced: inspection != nil && run.run.policy == .fence
         )
-        .remembering(predecessorsOf: run.run.old, in: context.oldFolder, policy: run.run.policy)
-        .write(beside: run.run.new.name, in: context.container)
-        try Nest(of: run.run.transaction, identity: run.nest, in: context.container)?.remove()
-        let oldState = try oldState(context, hasOld: inspection != nil, digest: digest, token: oldToken)
-        // After late writes, only the new store still has the common state.
-        if inspection != nil, oldState.takenAt == 0, let base = try untouchedBase(proof) {
-            try journal.append(.base(base))
+        .finish(&journal, content: content.old, removing: nest(in: context.container)) { journal in
+            let oldState = try oldState(context, hasOld: inspection != nil, digest: content.old, token: oldToken)
+            // After late writes, only the new store still has the common state.
+            if inspection != nil, oldState.takenAt == 0, let base = try untouchedBase(proof) {
+                try journal.append(.base(base))
+            }
+            return oldState
         }
-        try journal.append(
-            .done(
-                JournalRecord.Completion(
-                    new: identity,
-                    newUUID: newStore.uuid,
-                    newSchemaCookie: newStore.uuid == nil ? newStore.header.schemaCookie : nil,
-                    objects: nil,
-                    oldState: oldState,
-                    isFenced: inspection != nil && run.run.policy == .fence
-                )
-            )
-        )
-        CapturedBase.removeUnneeded(for: journal.state, in: try stateFolder.open())
     }
 
     /// A copy of the new store, if its content is exactly the shared one.

@@ -144,7 +144,7 @@ struct RestoreRun {
             RunMoment.placed.pass()
         } catch {
             if destination.placed != nil { throw MigrationError(error).afterPublishing }
-            try takeBack(context, nest, destination, &journal, cause: error)
+            try destination.rollBack(context, nest, &journal, cause: error)
             if error is DestinationAppeared {
                 throw MigrationError(.busy, "another process created a store at the destination", path: place.path)
             }
@@ -188,23 +188,6 @@ struct RestoreRun {
         }
         try nest.folder.synchronize()
         return copy
-    }
-
-    private func takeBack(
-        _ context: RunContext,
-        _ nest: Nest?,
-        _ destination: some CopyDestination,
-        _ journal: inout MigrationJournal,
-        cause: any Error
-    ) throws {
-        do {
-            try destination.putBack()
-            try (nest ?? Nest(of: context.transaction, identity: nil, in: context.container))?.remove()
-            try journal.append(.rolledBack)
-        } catch {
-            logger.error("rollback failed", metadata: ["error": "\(error)", "cause": "\(cause)"])
-            throw MigrationError(cause).afterPublishing
-        }
     }
 
     private func carryRelay() -> [Finding] {

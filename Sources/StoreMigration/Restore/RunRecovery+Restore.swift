@@ -8,10 +8,7 @@ extension RunRecovery {
         guard let container = try gatherer.folder(of: place), let status = try container.status(of: place.name) else {
             throw MigrationError(.interrupted, "the restored store is missing", path: place.path)
         }
-        if run.published == nil {
-            try container.synchronize()
-            try journal.append(.published(status.identity))
-        }
+        try secure(status.identity, in: container, &journal)
         // A file that a program has written to since may differ; an untouched file must equal the backup.
         if let publication = run.publication, status.size == publication.size, status.modified == publication.modified,
             try !container.token(of: place.name).hasUnfinishedWork, try gatherer.digest(of: place) != digest
@@ -24,15 +21,8 @@ extension RunRecovery {
                 next: .verify(store: place.path)
             )
         }
-        if let replacement = run.replacement, let aside = try asideFolder(in: container) {
-            try ExternalFilesOfDisplacedStore.remove(
-                except: replacement.externalFiles.names,
-                keptIn: aside.folder,
-                of: place,
-                in: container
-            )
-        }
-        try Nest(of: run.run.transaction, identity: run.nest, in: container)?.remove()
+        try tidy(container)
+        try nest(in: container)?.remove()
         try journal.append(.restored)
     }
 }

@@ -1,3 +1,4 @@
+import Logging
 import SafeFiles
 
 /// The destination of a copy: one without a main file, or one whose content is replaced.
@@ -20,6 +21,23 @@ protocol CopyDestination: AnyObject {
 
     /// Removes files that only the displaced store used, after the commit point.
     func tidy(after copy: StagedCopy) throws
+}
+
+extension CopyDestination {
+    /// Rolls back a run before its commit point; if that fails too, the run counts as interrupted, and recovery finishes
+    /// the rollback.
+    ///
+    /// `nest` is nil when its creation failed halfway; the staging folder is then found by its name.
+    func rollBack(_ context: RunContext, _ nest: Nest?, _ journal: inout MigrationJournal, cause: any Error) throws {
+        do {
+            try putBack()
+            try (nest ?? Nest(of: context.transaction, identity: nil, in: context.container))?.remove()
+            try journal.append(.rolledBack)
+        } catch {
+            context.logger.error("rollback failed", metadata: ["error": "\(error)", "cause": "\(cause)"])
+            throw MigrationError(cause).afterPublishing
+        }
+    }
 }
 
 /// The new store at the time of publication.

@@ -1,4 +1,3 @@
-import Logging
 import SafeFiles
 import StoreFormat
 import StoreStrategies
@@ -24,25 +23,15 @@ struct CopyRun {
 
     /// Shares the store; an error before the commit point rolls everything back.
     func run(to destination: some CopyDestination, _ journal: inout MigrationJournal) throws -> RunResult {
-        try journal.append(
-            .begin(
-                JournalRecord.RunIdentity(
-                    transaction: context.transaction,
-                    old: context.old,
-                    oldIdentity: inspection.identity,
-                    new: context.new,
-                    policy: context.settings.treatment,
-                    descriptions: context.described?.descriptions.byRoleName
-                )
-            )
-        )
+        try context.begin(&journal, over: inspection.identity, context.described?.descriptions)
         var progress = CopyProgress()
         do {
             let copy = try stage(&progress, &journal)
             try place(copy, at: destination, &progress, &journal)
         } catch {
             if destination.placed != nil { throw MigrationError(error).afterPublishing }
-            try takeBack(progress, destination, &journal, cause: error)
+            progress.lock?.rollback()
+            try destination.rollBack(context, progress.nest, &journal, cause: error)
             throw error
         }
         do {
@@ -121,25 +110,5 @@ struct CopyRun {
         guard let lock = progress.lock else { return }
         progress.findings += try FenceWriter(lock).set(transaction: context.transaction, newPath: context.new.path)
         try lock.commit(deadline: context.lockDeadline())
-    }
-
-    /// Rolls everything back; if that fails too, the run counts as interrupted and recovery finishes the rollback.
-    private func takeBack(
-        _ progress: CopyProgress,
-        _ destination: some CopyDestination,
-        _ journal: inout MigrationJournal,
-        cause: any Error
-    ) throws {
-        progress.lock?.rollback()
-        do {
-            try destination.putBack()
-            // The variable is nil if creation failed halfway; the staging folder is then found by its name.
-            let nest = try progress.nest ?? Nest(of: context.transaction, identity: nil, in: context.container)
-            try nest?.remove()
-            try journal.append(.rolledBack)
-        } catch {
-            context.logger.error("rollback failed", metadata: ["error": "\(error)", "cause": "\(cause)"])
-            throw MigrationError(cause).afterPublishing
-        }
     }
 }

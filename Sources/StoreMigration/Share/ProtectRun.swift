@@ -46,33 +46,10 @@ struct ProtectRun {
         }
         // Opened before the journal begins, so that a store that cannot be opened leaves no run behind.
         let connection = try context.openOldStore()
-        try journal.append(
-            .begin(
-                JournalRecord.RunIdentity(
-                    transaction: context.transaction,
-                    old: context.old,
-                    oldIdentity: inspection.identity,
-                    new: context.new,
-                    policy: context.settings.treatment,
-                    descriptions: context.descriptions.byRoleName
-                )
-            )
-        )
+        try context.begin(&journal, over: inspection.identity, context.descriptions)
         RunMoment.protecting.pass()
-        var findings: [Finding] = []
         do {
-            if context.settings.treatment == .fence {
-                try connection.beginWriting(deadline: context.lockDeadline(), monitor: context.monitor)
-                try context.requireInspectedStore(inspection, connection)
-                try FenceWriter(connection).lift()
-                findings = try FenceWriter(connection)
-                    .set(
-                        transaction: context.transaction,
-                        newPath: context.new.path
-                    )
-                try connection.commit(deadline: context.lockDeadline())
-                try journal.append(.fenced)
-            }
+            let findings = try context.settings.treatment == .fence ? fence(connection, &journal) : []
             // Read before the content, so that the token covers no write that the digest missed.
             let reading = try OldStateRecorder.read(context.old, in: context.oldFolder)
             let digest = try StoreDigest(
@@ -84,23 +61,49 @@ struct ProtectRun {
             guard try has(content, connection, digest.value) else { throw OldStoreWritten(path: context.old.path) }
             try connection.close()
             let isEqual = if case .equalToNew = content { true } else { false }
-            return try finish(
-                &journal,
-                identity: identity,
-                newUUID: context.gatherer.reader.withView(of: context.new) {
-                    try StoreMetadata(reading: $0.connection)?.uuid
-                },
-                digest: digest,
-                oldState: reading.state(
-                    isEqual ? SettledDigest(copied: digest.value) : SettledDigest(leftByDecision: digest.value)
+            let newUUID = try context.surroundings.reader
+                .withView(of: context.new) { try StoreMetadata(reading: $0.connection)?.uuid }
+            let settled =
+                isEqual ? SettledDigest(copied: digest.value) : SettledDigest(leftByDecision: digest.value)
+            try RunEnding(
+                context: context,
+                new: RunEnding.NewStore(
+                    identity: identity,
+                    uuid: newUUID,
+                    schemaCookie: newUUID == nil ? context.gatherer.schemaCookie(of: context.new) : nil,
+                    digest: isEqual ? digest.value : context.gatherer.digest(of: context.new),
+                    token: isEqual ? newToken : nil
                 ),
-                newToken: isEqual ? newToken : nil,
-                findings: findings
+                origins: .present(except: former(journal.state)),
+                isFenced: context.settings.treatment == .fence || inspection.fence != nil,
+                objects: inspection.objectCount,
+                keepsNew: keepsNew,
+                leavesRows: leavesRows
+            )
+            .finish(&journal, content: digest.value) { _ in reading.state(settled) }
+            return RunResult(
+                transaction: context.transaction,
+                digest: digest.value,
+                objects: nil,
+                report: VerificationReport(levels: [], findings: [], digest: digest),
+                work: nil,
+                findings: findings,
+                descriptions: context.descriptions
             )
         } catch {
             try takeBack(connection, &journal, cause: error)
             throw error
         }
+    }
+
+    private func fence(_ connection: StoreConnection, _ journal: inout MigrationJournal) throws -> [Finding] {
+        try connection.beginWriting(deadline: context.lockDeadline(), monitor: context.monitor)
+        try context.requireInspectedStore(inspection, connection)
+        try FenceWriter(connection).lift()
+        let findings = try FenceWriter(connection).set(transaction: context.transaction, newPath: context.new.path)
+        try connection.commit(deadline: context.lockDeadline())
+        try journal.append(.fenced)
+        return findings
     }
 
     /// True if the old store has the content, of which the digest was taken before.
@@ -111,51 +114,6 @@ struct ProtectRun {
         case .equalToNew: try context.gatherer.digest(of: context.new) == digest
         case .unchanged(let recorded): digest == recorded
         }
-    }
-
-    private func finish(
-        _ journal: inout MigrationJournal,
-        identity: FileIdentity,
-        newUUID: String?,
-        digest: StoreDigest,
-        oldState: JournalRecord.OldState,
-        newToken: FileToken?,
-        findings: [Finding]
-    ) throws -> RunResult {
-        try Receipt(
-            transaction: context.transaction,
-            old: context.old.path,
-            storeUUID: newUUID,
-            digest: digest.value,
-            token: newToken,
-            keepsNew: keepsNew ? true : nil,
-            descriptions: context.descriptions.byRoleName
-        )
-        .remembering(besides: former(journal.state), beside: context.new.name, in: context.container)
-        .write(beside: context.new.name, in: context.container)
-        try journal.append(
-            .done(
-                JournalRecord.Completion(
-                    new: identity,
-                    newUUID: newUUID,
-                    newSchemaCookie: newUUID == nil ? context.gatherer.schemaCookie(of: context.new) : nil,
-                    objects: inspection.objectCount,
-                    oldState: oldState,
-                    isFenced: context.settings.treatment == .fence || inspection.fence != nil,
-                    keepsNew: keepsNew ? true : nil,
-                    leavesRows: leavesRows ? true : nil
-                )
-            )
-        )
-        return RunResult(
-            transaction: context.transaction,
-            digest: digest.value,
-            objects: nil,
-            report: VerificationReport(levels: [], findings: [], digest: digest),
-            work: nil,
-            findings: findings,
-            descriptions: context.descriptions
-        )
     }
 
     private func former(_ state: RunState) -> String? {

@@ -58,35 +58,26 @@ struct RunCloser {
         let objects = oldStore.isAsInspected(inspection) ? inspection.objectCount : try countedObjects()
 
         let relay = context.relayCarriage.carry()
-        let newDigest = try context.addedHistory != nil ? proof.copyDigest?.value ?? newStoreDigest() : digest
-        try Receipt(
-            transaction: context.transaction,
-            old: context.old.path,
-            storeUUID: inspection.uuid,
-            digest: newDigest,
-            oldDigest: newDigest == digest ? nil : digest,
-            token: placed.token,
-            descriptions: context.descriptions.byRoleName
+        let isFenced = context.settings.treatment == .fence
+        try RunEnding(
+            context: context,
+            new: RunEnding.NewStore(
+                identity: placed.identity,
+                uuid: inspection.uuid,
+                schemaCookie: inspection.uuid == nil ? context.gatherer.schemaCookie(of: context.new) : nil,
+                digest: context.addedHistory != nil
+                    ? proof.copyDigest?.value ?? context.gatherer.digest(of: context.new) : digest,
+                token: placed.token
+            ),
+            origins: .predecessors,
+            isFenced: isFenced,
+            objects: objects
         )
-        .remembering(predecessorsOf: context.old, in: context.oldFolder, policy: context.settings.treatment)
-        .write(beside: context.new.name, in: context.container)
-        try progress.nest?.remove()
-        // As late as possible: a token is trusted once its timestamps are older than the kernel's tick.
-        let reading = try oldStore.youngestReading(of: context.old, in: context.oldFolder)
-        try progress.lock?.close()
-        try journal.append(
-            .done(
-                JournalRecord.Completion(
-                    new: placed.identity,
-                    newUUID: inspection.uuid,
-                    newSchemaCookie: inspection.uuid == nil ? context.gatherer.schemaCookie(of: context.new) : nil,
-                    objects: objects,
-                    oldState: reading.state(SettledDigest(copied: digest)),
-                    isFenced: context.settings.treatment == .fence
-                )
-            )
-        )
-        CapturedBase.removeUnneeded(for: journal.state, in: try context.stateFolder.open())
+        .finish(&journal, content: digest, removing: progress.nest) { _ in
+            let reading = try oldStore.youngestReading(of: context.old, in: context.oldFolder)
+            try progress.lock?.close()
+            return reading.state(SettledDigest(copied: digest))
+        }
         return RunResult(
             transaction: context.transaction,
             digest: digest,
@@ -96,7 +87,7 @@ struct RunCloser {
                 bytes: bytes,
                 externalFiles: externalFiles,
                 lockHold: progress.lockHold,
-                isFenced: context.settings.treatment == .fence
+                isFenced: isFenced
             ),
             findings: progress.findings + proof.findings + modeFindings + relay,
             descriptions: context.descriptions
@@ -146,11 +137,6 @@ struct RunCloser {
         try StoreDigest(of: copy.source, externalFiles: externalDigest(of: copy), monitor: context.monitor).value
     }
 
-    /// The content digest of the new store, if the proof did not take it.
-    private func newStoreDigest() throws -> String {
-        try context.gatherer.digest(of: context.new)
-    }
-
     /// The digest of the copied external files only; a refused writer may have left others.
     private func externalDigest(of copy: StagedCopy) throws -> String? {
         let files = copy.external.identities.names
@@ -175,10 +161,7 @@ struct RunCloser {
 
     /// Counts again when writers changed the old store after it was inspected.
     private func countedObjects() throws -> Int64? {
-        let lockTimeout = context.surroundings.lockTimeout
-        return try StoreInspector(depth: .counts, lockTimeout: lockTimeout, listsExternalFiles: false)
-            .inspect(context.new).inspection?
-            .objectCount
+        try context.surroundings.silent.inspector(.counts).inspect(context.new).inspection?.objectCount
     }
 
     private func byteCount(_ copy: StagedCopy) throws -> Int64 {

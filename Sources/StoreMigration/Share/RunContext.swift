@@ -58,6 +58,28 @@ struct RunContext {
         )
     }
 
+    /// Records that the run begins, over the old store with this identity.
+    ///
+    /// `descriptions` is nil when the copy of the old store is described by no strategy.
+    func begin(
+        _ journal: inout MigrationJournal,
+        over identity: FileIdentity,
+        _ descriptions: [StoreRole: PersistentStoreDescription]?
+    ) throws {
+        try journal.append(
+            .begin(
+                JournalRecord.RunIdentity(
+                    transaction: transaction,
+                    old: old,
+                    oldIdentity: identity,
+                    new: new,
+                    policy: settings.treatment,
+                    descriptions: descriptions?.byRoleName
+                )
+            )
+        )
+    }
+
     /// Opens the folder of the new store; it is never created here.
     static func openContainer(_ new: StoreLocation) throws -> Directory {
         do {

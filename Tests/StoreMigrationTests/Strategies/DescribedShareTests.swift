@@ -110,6 +110,7 @@ struct DescribedShareTests {
         let places = world.places
         let before = try places.digest(of: places.oldStore)
         let descriptions = try world.share(["HistoryTracking"], extensions: ["widget"]).descriptions
+        let undisturbed = try #require(Receipt(beside: places.name, in: places.container.directory))
         let all = try places.records()
         try places.container.directory.removeFile(RecordedContent.receiptName(for: places.name))
         let folder = try places.journalFolder()
@@ -121,6 +122,8 @@ struct DescribedShareTests {
 
         let receipt = try #require(Receipt(beside: places.name, in: places.container.directory))
         #expect(receipt.descriptions == descriptions.byRoleName)
+        #expect(receipt.digest == undisturbed.digest)
+        #expect(receipt.oldDigest == before)
         #expect(try places.digest(of: places.oldStore) == before)
         try world.expectHistory()
         #expect(try world.share(["HistoryTracking"], extensions: ["widget"]).findings.isEmpty)

@@ -1,0 +1,101 @@
+import ChangeMerging
+import SafeFiles
+import StoreFormat
+
+/// The end of every run over a pair once its work is committed: the receipt, the staging folder, `done`, the bases.
+///
+/// A run that is carried out to its end and one that recovery finishes end here, so that both leave the same records.
+struct RunEnding {
+    /// The new store at the end of the run.
+    struct NewStore {
+        let identity: FileIdentity
+        let uuid: String?
+        /// The schema cookie of a store without a UUID.
+        let schemaCookie: UInt32?
+        /// The content digest, which differs from the old store's once history was switched on or rows were merged.
+        let digest: String
+        /// The token at that content; nil when other processes may have written before it was read.
+        var token: FileToken?
+    }
+
+    /// The earlier runs that the receipt still lists.
+    enum Origins {
+        /// Those of the old store's own receipt, which a copy takes along.
+        case predecessors
+        /// Those of the present receipt, except the run that this one continues.
+        case present(except: String?)
+    }
+
+    let context: RunContext
+    let new: NewStore
+    let origins: Origins
+    let isFenced: Bool
+    /// The number of shared objects, if counted.
+    var objects: Int64?
+    /// True when the new store never received the old one's content.
+    var keepsNew = false
+    /// True when rows stay only in the old store by the caller's decision.
+    var leavesRows = false
+
+    /// Ends the run.
+    ///
+    /// `content` is the digest of the old store's content in its recorded state. `oldState` is called as late as
+    /// possible: a token is trusted once its timestamps are older than the kernel's tick.
+    func finish(
+        _ journal: inout MigrationJournal,
+        content: String,
+        removing nest: Nest? = nil,
+        oldState: (inout MigrationJournal) throws -> JournalRecord.OldState
+    ) throws {
+        try receipt(content).write(beside: context.new.name, in: context.container)
+        try nest?.remove()
+        let state = try oldState(&journal)
+        try Self.close(
+            &journal,
+            JournalRecord.Completion(
+                new: new.identity,
+                newUUID: new.uuid,
+                newSchemaCookie: new.schemaCookie,
+                objects: objects,
+                oldState: state,
+                isFenced: isFenced,
+                keepsNew: keepsNew ? true : nil,
+                leavesRows: leavesRows ? true : nil
+            ),
+            in: context.stateFolder
+        )
+    }
+
+    /// Records the end of a run in its journal, and removes the bases that no later merge needs.
+    static func close(
+        _ journal: inout MigrationJournal,
+        _ completion: JournalRecord.Completion,
+        in folder: StateFolder
+    ) throws {
+        try journal.append(.done(completion))
+        CapturedBase.removeUnneeded(for: journal.state, in: try folder.open())
+    }
+
+    private func receipt(_ content: String) -> Receipt {
+        let receipt = Receipt(
+            transaction: context.transaction,
+            old: context.old.path,
+            storeUUID: new.uuid,
+            digest: new.digest,
+            oldDigest: new.digest == content ? nil : content,
+            token: new.token,
+            keepsNew: keepsNew ? true : nil,
+            descriptions: context.descriptions.byRoleName
+        )
+        return switch origins {
+        case .predecessors:
+            receipt.remembering(
+                predecessorsOf: context.old,
+                in: context.oldFolder,
+                policy: context.settings.treatment
+            )
+        case .present(let former):
+            receipt.remembering(besides: former, beside: context.new.name, in: context.container)
+        }
+    }
+}

@@ -1,0 +1,202 @@
+import ChildProcesses
+import FoundationEssentials
+import Glibc
+import SafeFiles
+import StoreFixtures
+import StoreFormat
+import StoreStrategies
+import TestSupport
+import Testing
+
+@testable import StoreMigration
+@testable import UpgradeRehearsal
+
+@Suite("The records of a run that was killed and recovered")
+struct KilledRunTests {
+    /// A share in one of its forms, with the points that it passes.
+    struct Form: CustomTestStringConvertible, Sendable {
+        let testDescription: String
+        /// Options of `share`.
+        var options: [String] = []
+        /// The store at the new path; nil for a vacant one.
+        var occupant: Occupant?
+        /// True when the store is shared before, and written to since.
+        var isLate = false
+        let moments: [RunMoment]
+
+        enum Occupant: Sendable {
+            /// A store without objects.
+            case empty
+            /// A store with one object of its own.
+            case other
+        }
+
+        private static let copying: [RunMoment] = [.copying, .proving, .publishing, .placed, .published]
+
+        static let all = [
+            Form(testDescription: "fenced", moments: copying),
+            Form(testDescription: "captured", options: ["--old", "capture"], moments: copying),
+            Form(testDescription: "with history", options: ["--strategy", "HistoryTracking"], moments: copying),
+            Form(
+                testDescription: "over an empty store",
+                occupant: .empty,
+                moments: [.publishing, .placed, .published]
+            ),
+            Form(
+                testDescription: "the old store kept",
+                options: ["--on-both", "keep-old"],
+                occupant: .other,
+                moments: [.placed, .published]
+            ),
+            Form(
+                testDescription: "the new store kept",
+                options: ["--on-both", "keep-new"],
+                occupant: .other,
+                moments: [.protecting]
+            ),
+            Form(
+                testDescription: "late writes merged",
+                options: ["--old", "capture"],
+                isLate: true,
+                moments: [.merging, .merged]
+            ),
+        ]
+    }
+
+    @Test("equal those of an undisturbed run", arguments: Form.all)
+    func recovered(_ form: Form) async throws {
+        let undisturbed = try Shared(form)
+        try await undisturbed.finish("share")
+        let expected = try undisturbed.records()
+        for moment in form.moments {
+            for verb in ["share", "resume"] {
+                let killed = try Shared(form)
+                try killed.kill(at: moment)
+                try await killed.finish(verb)
+                // A run that was rolled back is made again.
+                try await killed.finish("share")
+                #expect(try killed.records() == expected, "killed at \(moment), then \(verb)")
+            }
+        }
+    }
+}
+
+/// Both paths of a share.
+private struct Shared {
+    private let old: ScratchFolder
+    private let container: ScratchFolder
+    private let gate: ScratchFolder
+    private let options: [String]
+    private var oldStore: StoreLocation { old.location("Habits.sqlite") }
+    private var newStore: StoreLocation { container.location("Habits.sqlite") }
+    private var share: [String] { ["share", oldStore.path, newStore.path, "--level", "content"] + options }
+
+    init(_ form: KilledRunTests.Form) throws {
+        (old, container, gate) = (try ScratchFolder(), try ScratchFolder(), try ScratchFolder())
+        options = form.options
+        try RecipeBuilder.build(recipeFile: Tool.package + "/Fixtures/Stores/clean/recipe.yaml", at: oldStore)
+        if let occupant = form.occupant {
+            try RecipeBuilder.build(recipeFile: Tool.package + "/Fixtures/Stores/clean/recipe.yaml", at: newStore)
+            let store = try container.open(newStore.name)
+            switch occupant {
+            case .empty: try store.execute("DELETE FROM ZNOTE; DELETE FROM ZFOLDER")
+            case .other: try store.execute("UPDATE ZNOTE SET ZTITLE = 'own', Z_OPT = Z_OPT + 1 WHERE Z_PK = 1")
+            }
+            try store.close()
+        }
+        guard form.isLate else { return }
+        try StoreMigrator(from: oldStore.url, to: newStore.url, options: captured).shareStoreIfNecessaryAndWait()
+        let store = try old.open(oldStore.name)
+        try store.execute("UPDATE ZNOTE SET ZTITLE = 'late', Z_OPT = Z_OPT + 1 WHERE Z_PK = 1")
+        try store.close()
+    }
+
+    private var captured: ShareOptions {
+        var options = ShareOptions()
+        options.oldStore = .capture
+        options.level = .content
+        return options
+    }
+
+    /// Runs the share in a process, and kills it at the trigger point.
+    func kill(at moment: RunMoment) throws {
+        let gate = try RunGate(in: gate.path)
+        let run = RehearsedRun(
+            words: share,
+            gate: gate.folder,
+            folder: old.path,
+            seconds: 600,
+            runsAsNobody: false,
+            moments: [moment]
+        )
+        let child = try ChildProcess(
+            Program([try Tool.path, RehearsedRun.word] + run.arguments, environment: Program.inheritedEnvironment),
+            output: .null,
+            errors: .null
+        )
+        let isReached: Bool
+        if case .readable = child.wait(for: gate.said, until: .now + .seconds(600)) {
+            isReached = gate.moment() == moment
+        } else {
+            isReached = false
+        }
+        child.signal(SIGKILL)
+        #expect(child.ending(until: .now + .seconds(600)) == .signal(SIGKILL))
+        #expect(isReached)
+    }
+
+    func finish(_ verb: String) async throws {
+        let run = try await Tool.run(verb == "share" ? share : [verb, oldStore.path])
+        #expect(run.status == 0, "\(run.output)\(run.errors)")
+    }
+
+    /// What a run leaves, without what differs between two runs: transactions, inodes, tokens and folders.
+    struct Records: Equatable {
+        let storeUUID: String?
+        let descriptions: [String: PersistentStoreDescription]
+        let keepsNew: Bool?
+        let hasOldDigest: Bool
+        let otherRuns: Int
+        let completion: [String]
+        let hasBase: Bool
+        let merges: Int
+        let isFenced: Bool
+    }
+
+    /// Expects that receipt and journal have the digests of both stores.
+    func records() throws -> Records {
+        let folder = try old.directory.openDirectory(StateFolder.name).openDirectory(oldStore.name)
+        let shared = try #require(RunState(MigrationJournal.records(in: folder)).shared)
+        let receipt = try #require(Receipt(beside: newStore.name, in: container.directory))
+        let completion = shared.completion
+        #expect(receipt.transaction == shared.run.transaction)
+        #expect(receipt.old == oldStore.path)
+        #expect(receipt.descriptions["app"]?.url == newStore.url)
+        #expect(try receipt.digest == digest(of: newStore))
+        #expect(try receipt.oldDigest ?? receipt.digest == digest(of: oldStore))
+        #expect(try completion.oldState.digest == digest(of: oldStore))
+        return Records(
+            storeUUID: receipt.storeUUID,
+            descriptions: receipt.descriptions.mapValues { described in
+                var described = described
+                described.url = URL(filePath: "/")
+                return described
+            },
+            keepsNew: receipt.keepsNew,
+            hasOldDigest: receipt.oldDigest != nil,
+            otherRuns: receipt.others?.count ?? 0,
+            completion: [
+                completion.newUUID ?? "", "\(completion.newSchemaCookie ?? 0)", "\(completion.isFenced)",
+                "\(completion.keepsNew ?? false)", "\(completion.leavesRows ?? false)", completion.oldState.digest,
+            ],
+            hasBase: shared.base != nil,
+            merges: shared.merges.count,
+            isFenced: try StoreReader().withView(of: oldStore) { try StoreFence(reading: $0.connection) } != nil
+        )
+    }
+
+    private func digest(of store: StoreLocation) throws -> String {
+        try StoreReader()
+            .withView(of: store) { try StoreDigest(of: $0.connection, externalData: $0.externalData).value }
+    }
+}
