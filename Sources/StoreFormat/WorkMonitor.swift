@@ -52,3 +52,18 @@ package struct WorkMonitor: Sendable {
         let isSeen = Atomic<Bool>(false)
     }
 }
+
+extension Sequence {
+    /// The elements in order; calls `check` at every 4,096th comparison, so that a sort of many rows can be cancelled.
+    package func sorted(
+        checking check: () throws -> Void,
+        by precedes: (Element, Element) throws -> Bool
+    ) throws -> [Element] {
+        var comparisons = 0
+        return try sorted {
+            comparisons += 1
+            if comparisons.isMultiple(of: 4_096) { try check() }
+            return try precedes($0, $1)
+        }
+    }
+}

@@ -43,20 +43,26 @@ struct PlainExecution {
         try plan.account?.write(from: old, to: shared)
     }
 
-    private func keys(_ index: Int, _ kinds: Set<PlainPlan.Action.Kind>) -> [(PlainKey, PlainPlan.Action)] {
-        plan.actions[index].filter { kinds.contains($0.value.kind) }
-            .sorted { $0.key.precedes($1.key) }
-            .map { ($0.key, $0.value) }
+    /// The planned actions of these kinds, in the order of their keys; a change of many rows takes seconds.
+    private func keys(_ index: Int, _ kinds: Set<PlainPlan.Action.Kind>) throws -> [(PlainKey, PlainPlan.Action)] {
+        var found: [(PlainKey, PlainPlan.Action)] = []
+        for (offset, entry) in plan.actions[index].enumerated() {
+            if offset.isMultiple(of: 4_096) { try shared.checkCancellation() }
+            if kinds.contains(entry.value.kind) { found.append((entry.key, entry.value)) }
+        }
+        return try found.sorted(checking: shared.checkCancellation) { $0.0.precedes($1.0) }
     }
 
     private mutating func delete(_ index: Int) throws {
         let table = plan.layout.tables[index]
-        for (key, _) in keys(index, [.delete]) {
+        for (key, _) in try keys(index, [.delete]) {
             let before = try isNoted(table) ? keep(table.knownRow(key, in: shared)) : nil
             try delete(key, table)
             try note(table, before: before, after: nil)
         }
-        for (number, values) in plan.removed[index].sorted(by: { $0.key < $1.key }) {
+        for (number, values) in try plan.removed[index]
+            .sorted(checking: shared.checkCancellation, by: { $0.key < $1.key })
+        {
             let row = SQLName.quoted(table.rowID ?? "rowid")
             try note(table, before: keep(values), after: nil)
             try run("DELETE FROM \(table.quotedName) WHERE \(row) = ?", [.integer(number)], table)
@@ -79,7 +85,7 @@ struct PlainExecution {
 
     private mutating func update(_ index: Int) throws {
         let table = plan.layout.tables[index]
-        for (key, action) in keys(index, [.update]) {
+        for (key, action) in try keys(index, [.update]) {
             let values = try oldRow(action.source, index)
             let written = columnsToNote(action.columns, table)
             let before = try isNoted(table) ? keep(table.knownRow(key, in: shared), written) : nil
@@ -167,7 +173,7 @@ struct PlainExecution {
 
     private mutating func insert(_ index: Int) throws {
         let table = plan.layout.tables[index]
-        for (_, action) in keys(index, [.insert, .restore]) {
+        for (_, action) in try keys(index, [.insert, .restore]) {
             let values = try oldRow(action.source, index)
             guard try insertOrPark(values, action.source, index) else { continue }
             try note(table, before: nil, after: values)

@@ -155,7 +155,7 @@ struct PlainMerge: PlannedMerge {
     // MARK: Parked rows
 
     func park(_ body: (ParkedRow) throws -> Void) throws {
-        let parked = plan.parked.sorted { first, second in
+        let parked = try plan.parked.sorted(checking: monitor.checkCancellation) { first, second in
             if first.table != second.table { return first.table < second.table }
             if first.side != second.side { return first.side == .old }
             if first.key != second.key { return first.key.precedes(second.key) }

@@ -10,7 +10,7 @@ extension PlainPlanner {
         while !isSettled {
             isSettled = true
             for index in layout.order where !layout.tables[index].foreignKeys.isEmpty {
-                for key in sortedKeys(of: index) {
+                for key in try sortedKeys(of: index) {
                     guard let action = plan.actions[index][key], action.kind != .delete else { continue }
                     if try keepParents(of: action, key, index) { isSettled = false }
                 }

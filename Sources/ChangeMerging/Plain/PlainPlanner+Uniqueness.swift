@@ -9,7 +9,7 @@ extension PlainPlanner {
         while !isSettled {
             isSettled = true
             for index in layout.order where !layout.tables[index].uniques.isEmpty {
-                for key in sortedKeys(of: index) {
+                for key in try sortedKeys(of: index) {
                     guard let action = plan.actions[index][key], action.kind != .delete else { continue }
                     if try giveWay(action, key, index) { isSettled = false }
                 }
@@ -19,8 +19,8 @@ extension PlainPlanner {
         }
     }
 
-    func sortedKeys(of index: Int) -> [PlainKey] {
-        plan.actions[index].keys.sorted { $0.precedes($1) }
+    func sortedKeys(of index: Int) throws -> [PlainKey] {
+        try plan.actions[index].keys.sorted(checking: monitor.checkCancellation) { $0.precedes($1) }
     }
 
     private mutating func giveWay(_ action: PlainPlan.Action, _ key: PlainKey, _ index: Int) throws -> Bool {
