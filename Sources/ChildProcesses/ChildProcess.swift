@@ -149,7 +149,16 @@ package final class ChildProcess: Sendable {
     ///
     /// A negative one is ignored.
     package static func ready(of descriptors: [Int32], until deadline: ContinuousClock.Instant) -> Int? {
-        var looked = descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+        first(of: descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }, until: deadline)
+    }
+
+    /// True once the descriptor accepts bytes, or has no reader; false at the deadline.
+    static func isWritable(_ descriptor: Int32, until deadline: ContinuousClock.Instant) -> Bool {
+        first(of: [pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)], until: deadline) != nil
+    }
+
+    private static func first(of looked: [pollfd], until deadline: ContinuousClock.Instant) -> Int? {
+        var looked = looked
         while true {
             let (seconds, attoseconds) = max(.zero, ContinuousClock.now.duration(to: deadline)).components
             let milliseconds = Int32(

@@ -4,6 +4,8 @@ internal import Synchronization
 
 /// A pipe whose ends no other program inherits, and which are closed when this value is released, at the latest.
 package final class Pipe: Sendable {
+    private static let page = Int(PIPE_BUF)
+
     private let ends: Mutex<(reading: Int32?, writing: Int32?)>
 
     package init() throws(ChildProcessError) {
@@ -56,13 +58,16 @@ package final class Pipe: Sendable {
         return isRefused ? nil : bytes
     }
 
-    /// Writes all of it; false if the pipe has no reader.
+    /// Writes all of it; false if the pipe has no reader, or is still full at the deadline.
     ///
-    /// In that case the thread gets SIGPIPE, which the caller must ignore or expect.
-    package func write(_ bytes: [UInt8]) -> Bool {
+    /// Without a reader the thread gets SIGPIPE, which the caller must ignore or expect. A caller that keeps its own reading
+    /// end open gets no signal.
+    package func write(_ bytes: [UInt8], until deadline: ContinuousClock.Instant) -> Bool {
         var rest = bytes[...]
         while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Glibc.write(writing, $0.baseAddress, $0.count) }
+            // A writable pipe has room for a page, so a write of that size does not block.
+            guard ChildProcess.isWritable(writing, until: deadline) else { return false }
+            let count = rest.prefix(Self.page).withUnsafeBytes { Glibc.write(writing, $0.baseAddress, $0.count) }
             if count > 0 {
                 rest = rest.dropFirst(count)
             } else if errno != EINTR {

@@ -37,6 +37,14 @@ struct ChildProcessTests {
         #expect(try Self.run(Self.shell("exit 3"), input: .bytes(input)).ending == .status(3))
     }
 
+    @Test("A write to a full pipe ends at its deadline")
+    func fullPipe() throws {
+        let pipe = try Pipe()
+        #expect(pipe.write([1, 2, 3], until: .now))
+        #expect(pipe.read() == [1, 2, 3])
+        #expect(!pipe.write([UInt8](repeating: 0, count: 1 << 20), until: .now))
+    }
+
     @Test("A program gets its arguments, its environment and its folder, and nothing of this process's")
     func surroundings() throws {
         var program = Program(

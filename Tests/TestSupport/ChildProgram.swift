@@ -47,7 +47,7 @@ package final class ChildProgram {
     }
 
     /// Writes to its standard input.
-    package func say(_ text: String) { _ = input.write(Array(text.utf8)) }
+    package func say(_ text: String) { _ = input.write(Array(text.utf8), until: .now + Self.patience) }
 
     package func closeInput() { input.closeWriting() }
 

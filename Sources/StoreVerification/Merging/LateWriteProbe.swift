@@ -11,7 +11,6 @@ import StoreStrategies
 /// the new store assigns the same keys to its own objects. Then the two are merged. A reader that has the new store open
 /// throughout must show what a restarted program shows, every late write included.
 struct LateWriteProbe {
-    static let direction = "old place to new place"
     /// The mark of the objects on the reader's last screen.
     private static let matchMark = 0
 
@@ -22,19 +21,23 @@ struct LateWriteProbe {
     let model: ManagedObjectModel
     /// How an app opens the store.
     let description: PersistentStoreDescription
+    /// The program that writes late.
+    let writer: any ProbeWriter
     let instruments: MergeProbe.Instruments
 
     private var old: StoreLocation { sample.location }
     private var new: StoreLocation { StoreLocation(folder: folder.path, name: "new-" + old.name) }
     private var base: StoreLocation { StoreLocation(folder: folder.path, name: "base-" + old.name) }
 
-    /// Runs the probe and returns its findings.
-    func findings() throws -> [Finding] {
-        let late = try CoordinatorProbeWriter().begin(with: description.at(old))
+    /// Runs the probe; returns the operations of which late writes were saved, and the findings.
+    func result() throws -> (operations: [ProbeStep.Operation], findings: [Finding]) {
+        let late = try writer.begin(with: description.at(old))
         defer { try? late.end() }
+        // A step without changes opens the store.
+        try requireWriting(late.carryOut(ProbeStep(.insert, [])))
         // The copy is made after the writer opened the store, so that the writer does not know it.
-        try copy(old, to: new)
-        try copy(old, to: base)
+        try ProbeSample.copy(old, to: new, in: folder)
+        try ProbeSample.copy(old, to: base, in: folder)
         let observer = try ProbeObserver(
             description.at(new),
             model: model,
@@ -44,8 +47,8 @@ struct LateWriteProbe {
             receiver: instruments.receiver ?? { try MergeProbe.receiver($0, $1) }
         )
         defer { observer.close() }
-        let resident = try CoordinatorProbeWriter().begin(with: description.at(new))
-        _ = try resident.carryOut(ProbeStep(.insert, edits(.insert, marks: 3)))
+        let resident = try writer.begin(with: description.at(new))
+        try requireWriting(resident.carryOut(ProbeStep(.insert, edits(.insert, marks: 3))))
         try resident.end()
         _ = try observer.receive()
 
@@ -53,6 +56,7 @@ struct LateWriteProbe {
         for operation in ProbeStep.Operation.allCases {
             answers.append((operation, try late.carryOut(ProbeStep(operation, edits(operation, marks: 5)))))
         }
+        let operations = answers.filter { !$0.1.changes.isEmpty }.map(\.0)
         let (moved, survivors) = try merge()
         let addresses = Dictionary(
             moved.map { ($0.old.description, $0.new.description) },
@@ -76,7 +80,13 @@ struct LateWriteProbe {
             written: try LateWriteJudge.objects(of: old, entities, description.at(old), model),
             merged: try LateWriteJudge.objects(of: new, entities, description.at(new), model)
         )
-        return try judge.findings() + keyMaxima() + repetition(moved)
+        return (operations, try judge.findings() + keyMaxima() + repetition(moved))
+    }
+
+    /// Throws if the writer cannot write to the store.
+    private func requireWriting(_ answer: ProbeAnswer) throws {
+        guard let reason = answer.openingFailure ?? answer.readOnlyReason else { return }
+        throw StoreError(.failed, path: old.path, "the late writer cannot write: \(reason)")
     }
 
     /// The objects of each entity for an operation; no two operations share an object.
@@ -104,15 +114,6 @@ struct LateWriteProbe {
 
     // MARK: Stores
 
-    private func copy(_ source: StoreLocation, to target: StoreLocation) throws {
-        try StoreReader()
-            .withView(of: source) { view in
-                let file = try folder.createFile(target.name, mode: 0o600)
-                try StillSnapshot(view: view, target: file).copy(monitor: .silent)
-                try file.close()
-            }
-    }
-
     /// Merges the late writes; returns the objects that got another key, and the entities with objects that were deleted late
     /// and kept, since the new store had changed them meanwhile.
     private func merge() throws -> (moved: [RekeyedObject], survivors: Set<String>) {
@@ -136,7 +137,7 @@ struct LateWriteProbe {
     /// A finding where planning the same merge again, as the next share does, is not empty.
     private func repetition(_ moved: [RekeyedObject]) throws -> [Finding] {
         let next = StoreLocation(folder: folder.path, name: "next-" + old.name)
-        try copy(old, to: next)
+        try ProbeSample.copy(old, to: next, in: folder)
         let isQuiet = try withMerger(next, moved) { merger, _ in try merger.plan().summary.changesNothing }
         return isQuiet ? [] : [.mergeRepeats()]
     }

@@ -6,8 +6,8 @@ public import StoreStrategies
 
 /// Tests that the saves of one role arrive in another's contexts, on a scratch copy of some of the store's objects.
 ///
-/// For every writable entity one side saves an insertion, a change, a change that makes an object match a predicate, and a
-/// deletion. The other side merges them; its contexts and fetched results controllers must then equal a fresh fetch, and
+/// Every role that writes does so once for each other role. For every writable entity one side saves an insertion, a change,
+/// a change that makes an object match a predicate, and a deletion. The other side merges them; its contexts and fetched results controllers must then equal a fresh fetch, and
 /// merging the same changes again must change nothing. The store itself is only read.
 public struct MergeProbe: Sendable {
     /// The limits of a probe.
@@ -117,16 +117,19 @@ public struct MergeProbe: Sendable {
         )
         let entities = ProbeEntity.all(of: sample, uuid: metadata.uuid)
         var report = MergeProbeReport(
-            writer: writer.name,
             objects: sample.selection.count,
             coverage: entities.map { .init(entity: $0.name) }
         )
         let roles = try roles(of: sample.location, like: connection, journalMode)
         report.findings = ProbeRole.disagreements(roles)
         if report.findings.isEmpty {
-            for (from, to) in ProbeRole.directions(roles) {
+            for (index, direction) in ProbeRole.directions(roles).enumerated() {
                 try monitor.checkCancellation()
-                report.directions.append("\(from.role) to \(to.role)")
+                // Each direction has a copy of its own: an earlier one deleted objects.
+                let copy = StoreLocation(folder: scratch.directory.path, name: "\(index)-\(location.name)")
+                try ProbeSample.copy(sample.location, to: copy, in: scratch.directory)
+                let (from, to) = (direction.from.at(copy), direction.to.at(copy))
+                report.directions.append(.init(from: "\(from.role)", to: "\(to.role)", writer: writer.name))
                 try probe(entities, model, from, to, &report, until: start + limits.duration)
                 if !report.findings.isEmpty { break }
             }
@@ -164,16 +167,20 @@ public struct MergeProbe: Sendable {
             let roles = try roles(of: sample.location, like: connection, journalMode)
             guard let app = (roles.filter { $0.role == .app } + roles).first(where: { !$0.description.isReadOnly })
             else { return }
-            report.findings += try LateWriteProbe(
+            let (operations, findings) = try LateWriteProbe(
                 sample: sample,
                 folder: scratch.directory,
                 entities: ProbeEntity.all(of: sample, uuid: metadata.uuid),
                 model: model,
                 description: app.description,
+                writer: writer,
                 instruments: instruments
             )
-            .findings()
-            report.directions.append(LateWriteProbe.direction)
+            .result()
+            report.findings += findings
+            report.directions.append(
+                .init(from: "old store", to: "new store", writer: writer.name, operations: operations)
+            )
         } catch {
             if let error = error as? StoreError, error.code == .cancelled { throw error }
             report.findings.append(.lateWritesNotTried(ProbeReason.text(of: error), at: location))
@@ -188,7 +195,11 @@ public struct MergeProbe: Sendable {
         _ report: inout MergeProbeReport,
         until end: ContinuousClock.Instant
     ) throws {
-        let session = try opening(from.role, &report) { try writer.begin(with: from.description) }
+        let session = try opening(from.role, &report) { () throws -> any ProbeSession in
+            // An extension is started for every change; an app keeps running.
+            guard from.role != .app else { return try writer.begin(with: from.description) }
+            return try RestartingProbeSession { try writer.begin(with: from.description) }
+        }
         guard let session else { return }
         let run = try opening(to.role, &report) {
             try ProbeRun(

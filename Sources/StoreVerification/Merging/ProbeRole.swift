@@ -6,16 +6,27 @@ struct ProbeRole: Sendable {
     let role: StoreRole
     let description: PersistentStoreDescription
 
-    /// The pairs of writer and reader: extensions write for the app, and the app for an extension that only reads.
+    /// The same role on another scratch store.
+    func at(_ location: StoreLocation) -> ProbeRole {
+        var description = description
+        description.url = location.url
+        return ProbeRole(role: role, description: description)
+    }
+
+    /// Every pair of a role that writes and another role.
+    ///
+    /// First is what the app receives, then what it sends, then what extensions send to each other. A role alone writes for
+    /// a second program of its own.
     static func directions(_ roles: [ProbeRole]) -> [(from: ProbeRole, to: ProbeRole)] {
-        let app = roles.first { $0.role == .app } ?? roles.first
-        guard let app else { return [] }
-        let others = roles.filter { $0.role != app.role }.sorted { $0.role.description < $1.role.description }
-        if others.isEmpty { return app.description.isReadOnly ? [] : [(app, app)] }
-        return others.compactMap { other in
-            if !other.description.isReadOnly { return (other, app) }
-            return app.description.isReadOnly ? nil : (app, other)
+        let sorted = roles.sorted { $0.role.description < $1.role.description }
+        let writers = sorted.filter { !$0.description.isReadOnly }
+        if sorted.count == 1 { return writers.map { ($0, $0) } }
+        let pairs = writers.flatMap { from in
+            sorted.filter { $0.role != from.role }.map { (from: from, to: $0) }
         }
+        let toApp = pairs.filter { $0.to.role == .app }
+        let fromApp = pairs.filter { $0.from.role == .app }
+        return toApp + fromApp + pairs.filter { $0.to.role != .app && $0.from.role != .app }
     }
 
     /// Findings from the descriptions alone that prove that changes do not arrive.

@@ -121,6 +121,9 @@ struct ProbeRun {
 
 extension MergeProbeReport {
     fileprivate mutating func note(_ operation: ProbeStep.Operation, of entity: String) {
+        if let last = directions.indices.last, !directions[last].operations.contains(operation) {
+            directions[last].operations.append(operation)
+        }
         guard let index = coverage.firstIndex(where: { $0.entity == entity }),
             !coverage[index].operations.contains(operation)
         else { return }

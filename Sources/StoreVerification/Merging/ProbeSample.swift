@@ -16,6 +16,16 @@ struct ProbeSample {
     let layout: StoreLayout
     let selection: ProbeSelection
 
+    /// Copies a scratch store as it is now, without its relay.
+    static func copy(_ source: StoreLocation, to target: StoreLocation, in folder: Directory) throws {
+        try StoreReader()
+            .withView(of: source) { view in
+                let file = try folder.createFile(target.name, mode: 0o600)
+                try StillSnapshot(view: view, target: file).copy(monitor: .silent)
+                try file.close()
+            }
+    }
+
     /// Makes the sample in a folder of our own; the source must not change while it is read.
     init(
         of source: StoreConnection,

@@ -3,20 +3,24 @@ import FoundationEssentials
 import StoreFormat
 public import StoreStrategies
 
-/// The writing side of a merge probe in other processes, like an extension that is started for every change.
+/// The writing side of a merge probe in another process, one for each session.
 ///
-/// The program reads one ``ProbeRequest`` as a line of JSON from standard input, and prints the ``ProbeAnswer``. It should
-/// exit by itself after ``longestAnswer``; ten seconds later it is killed.
+/// The program reads each ``ProbeRequest`` as a line of JSON from standard input, and prints the ``ProbeAnswer`` as a line. It
+/// keeps the store open until its input ends, closes it, and exits. An answer should take at most ``longestAnswer``; ten
+/// seconds later the program is killed.
 public struct ProcessProbeWriter: ProbeWriter {
     /// How long a request may take.
     public static let longestAnswer = Duration.seconds(60)
     private static let patience = longestAnswer + .seconds(10)
     private static let greatestAnswer = 16 << 20
+    private static let greatestComplaint = 4_096
+    /// The interval at which a cancellable caller is asked whether to stop.
+    private static let askingInterval = Duration.milliseconds(50)
 
     private let words: [String]
     private let isCancelled: @Sendable () -> Bool
 
-    /// Creates a writer that starts `program` with `arguments` for each request, and polls `isCancelled` while it runs.
+    /// Creates a writer that starts `program` with `arguments` for each session, and polls `isCancelled` while it runs.
     public init(
         program: String,
         arguments: [String],
@@ -29,41 +33,90 @@ public struct ProcessProbeWriter: ProbeWriter {
     public var name: String { "another process" }
 
     public func begin(with description: PersistentStoreDescription) throws -> any ProbeSession {
-        Session(writer: self, description: description)
+        try Session(self, description)
     }
 
-    private struct Session: ProbeSession {
-        let writer: ProcessProbeWriter
-        let description: PersistentStoreDescription
+    private final class Session: ProbeSession {
+        private let writer: ProcessProbeWriter
+        private let description: PersistentStoreDescription
+        private let child: ChildProcess
+        /// Its reading end stays open here, so that a write to a program that has exited raises no signal.
+        private let input: Pipe
+        private let output: Pipe
+        private let errors: Pipe
+        private var pending: [UInt8] = []
+
+        init(_ writer: ProcessProbeWriter, _ description: PersistentStoreDescription) throws {
+            (self.writer, self.description) = (writer, description)
+            var program = Program(writer.words, environment: Program.inheritedEnvironment)
+            program.endsWithThread = true
+            do {
+                (input, output, errors) = (try Pipe(), try Pipe(), try Pipe())
+                child = try ChildProcess(
+                    program,
+                    input: .descriptor(input.reading),
+                    output: .descriptor(output.writing),
+                    errors: .descriptor(errors.writing)
+                )
+            } catch {
+                throw writer.failure("does not start: \(error)")
+            }
+            output.closeWriting()
+            errors.closeWriting()
+        }
 
         func carryOut(_ step: ProbeStep) throws -> ProbeAnswer {
+            let deadline = ContinuousClock.now + ProcessProbeWriter.patience
             let request = try JSONEncoder().encode(ProbeRequest(description: description, step: step))
-            return try JSONDecoder().decode(ProbeAnswer.self, from: Data(writer.answer(to: [UInt8](request))))
+            guard input.write([UInt8](request) + [UInt8(ascii: "\n")], until: deadline) else {
+                throw writer.failure("does not read its requests")
+            }
+            return try JSONDecoder().decode(ProbeAnswer.self, from: Data(line(until: deadline)))
         }
 
-        func end() throws {}
-    }
+        func end() throws {
+            input.closeWriting()
+            let deadline = ContinuousClock.now + ProcessProbeWriter.patience
+            while child.wait(until: min(deadline, .now + ProcessProbeWriter.askingInterval)) != .ended {
+                try requireTime(until: deadline)
+            }
+            guard child.result == .status(0) else { throw ended() }
+        }
 
-    private func answer(to request: [UInt8]) throws -> [UInt8] {
-        var program = Program(words, environment: Program.inheritedEnvironment)
-        program.endsWithThread = true
-        let result: ChildProcess.Output
-        do {
-            result = try ChildProcess.run(
-                program,
-                input: .bytes(request),
-                outputLimit: Self.greatestAnswer,
-                errorLimit: 4_096,
-                until: .now + Self.patience,
-                isCancelled: isCancelled
-            )
-        } catch {
-            throw failure("does not answer: \(error)")
+        /// The next line that the program prints.
+        private func line(until deadline: ContinuousClock.Instant) throws -> [UInt8] {
+            while true {
+                if let end = pending.firstIndex(of: UInt8(ascii: "\n")) {
+                    defer { pending.removeSubrange(...end) }
+                    return [UInt8](pending[..<end])
+                }
+                guard pending.count < ProcessProbeWriter.greatestAnswer else {
+                    throw writer.failure("answered with a line that is too long")
+                }
+                switch child.wait(for: output.reading, until: min(deadline, .now + ProcessProbeWriter.askingInterval)) {
+                case .late: try requireTime(until: deadline)
+                case .ended: throw ended()
+                case .readable:
+                    guard let chunk = output.read(), !chunk.isEmpty else { throw ended() }
+                    pending += chunk
+                }
+            }
         }
-        guard result.ending == .status(0) else {
-            throw failure("ended with \(result.ending): \(String(decoding: result.errors, as: UTF8.self))")
+
+        private func requireTime(until deadline: ContinuousClock.Instant) throws {
+            if writer.isCancelled() {
+                throw StoreError(.cancelled, path: writer.words[0], "stopped on request")
+            }
+            if deadline <= .now { throw writer.failure("does not answer") }
         }
-        return result.output
+
+        /// The error for a program that has exited, or closed its output, without an answer.
+        private func ended() -> StoreError {
+            child.end()
+            let complaint = errors.read(atMost: ProcessProbeWriter.greatestComplaint) ?? []
+            let ending = child.result.map { "\($0)" } ?? "no status"
+            return writer.failure("ended with \(ending): \(String(decoding: complaint, as: UTF8.self))")
+        }
     }
 
     private func failure(_ what: String) -> StoreError {

@@ -37,7 +37,7 @@ final class HelperProcess {
     /// Sends a request, and returns why it failed; nil when it succeeded.
     func ask(_ request: ProcessRequest, deadline: Duration) throws -> String? {
         let line = [UInt8](try JSONEncoder().encode(request)) + [UInt8(ascii: "\n")]
-        guard input.write(line) else {
+        guard input.write(line, until: .now + deadline) else {
             throw RehearsalFailure("the process has exited")
         }
         return try answer(until: Deadline(after: deadline)).refusal

@@ -32,9 +32,16 @@ extension Reporter {
             let places = [old, outcome.new?.path ?? new].compactMap { $0 }
             report(Failure(refusing: outcome.outcome, outcome.message, places: places, next: next))
         } else {
-            let probe = isVerbose ? outcome.report?.probe.map { "\n  merging was tried with \($0.summary)" } : nil
+            let probe =
+                isVerbose
+                ? outcome.report?.probe
+                    .map {
+                        (["merging was tried with \($0.summary)"] + $0.directions.map(\.summary))
+                            .joined(separator: "\n  ")
+                    }
+                : nil
             result(
-                outcome.text(style, seconds: took, command: command) + (probe ?? ""),
+                outcome.text(style, seconds: took, command: command) + (probe.map { "\n  " + $0 } ?? ""),
                 record: outcome.report?.record(of: outcome.new?.path ?? "", against: outcome.old?.path)
             )
             if isJSON, let merge = outcome.merge {

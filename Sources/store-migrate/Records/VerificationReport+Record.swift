@@ -24,10 +24,19 @@ extension VerificationReport.LevelResult {
 extension MergeProbeReport {
     fileprivate var record: JSONValue {
         .object([
-            ("writer", .string(writer)), ("directions", .array(directions.map { .string($0) })),
+            ("directions", .array(directions.map(\.record))),
             ("objects", .integer(Int64(objects))), ("partial", .bool(isPartial)),
             ("seconds", .seconds(.milliseconds(Int64(seconds * 1000)))),
             ("entities", .array(coverage.map(\.record))),
+        ])
+    }
+}
+
+extension MergeProbeReport.Direction {
+    fileprivate var record: JSONValue {
+        .object([
+            ("from", .string(from)), ("to", .string(to)), ("writer", .string(writer)),
+            ("operations", .strings(operations.map(\.rawValue))),
         ])
     }
 }

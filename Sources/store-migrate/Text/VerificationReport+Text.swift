@@ -18,7 +18,7 @@ extension VerificationReport {
             )
         )
         lines += shown.map { "  " + $0.line(style) }
-        if verbose, let probe { lines += probe.omissions.map { "  " + $0 } }
+        if verbose, let probe { lines += (probe.directions.map(\.summary) + probe.omissions).map { "  " + $0 } }
         let silent = findings.count - shown.count
         if silent > 0 { lines.append("  \(Figures.count(Int64(silent), "note")) more with -v") }
         return lines.joined(separator: "\n")

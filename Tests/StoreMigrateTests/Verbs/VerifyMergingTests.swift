@@ -38,7 +38,9 @@ struct VerifyMergingTests {
         #expect(try files() == before)
         let verification = try #require(Grammar().check(run).first { $0["type"]?.string == "verification" })
         let probe = try #require(verification["probe"])
-        #expect(probe["writer"]?.string == "another process")
+        let directions = probe["directions"]?.array ?? []
+        #expect(directions.map { $0["from"]?.string } == ["extension(extension)", "app"])
+        #expect(directions.allSatisfy { $0["writer"]?.string == "another process" })
         // On a busy machine the probe's two seconds may end before the last step.
         let all = [#""operations":["insert","update","match","delete"]"#, #""partial":true"#]
         #expect(all.contains(where: run.output.contains))

@@ -49,7 +49,7 @@ struct GenuineMergeProbeTests {
         #expect(try files(of: scratch).merging(files(of: other)) { $0 + $1 } == before)
         guard let probe = report.probe else { return }
         #expect(probe.findings.isEmpty, "\(probe.findings)")
-        #expect(probe.directions.last == LateWriteProbe.direction)
+        #expect(probe.pairs.last == "old store to new store")
     }
 
     private func hasModel(_ location: StoreLocation) throws -> Bool {

@@ -40,9 +40,10 @@ struct LateWriteProbeTests {
                         entities: ProbeEntity.all(of: sample, uuid: metadata.uuid),
                         model: model,
                         description: description,
+                        writer: CoordinatorProbeWriter(),
                         instruments: instruments
                     )
-                    .findings()
+                    .result().findings
                 }
             codes = Set(findings.map(\.code))
         }
@@ -67,7 +68,7 @@ struct LateWriteProbeTests {
                 )
             #expect(report.passed)
             #expect(report.findings.filter { $0.level == .merging }.isEmpty, "\(report.findings)")
-            #expect(report.probe?.directions.last == LateWriteProbe.direction)
+            #expect(report.probe?.pairs.last == "old store to new store")
             #expect(try [location.name, other.name].map { try scratch.bytes($0) } == before)
         }
     }

@@ -42,7 +42,7 @@ struct MergeProbeTests {
     }
 
     @Test(
-        "Every operation on every entity arrives at the other role",
+        "Every operation on every entity arrives at the other role, in both directions",
         arguments: ["history-on", "many-to-many", "inheritance", "ordered"]
     )
     func arrives(_ recipe: String) throws {
@@ -55,7 +55,49 @@ struct MergeProbeTests {
                 #expect(entity.omitted.isEmpty)
             }
             #expect(!report.isPartial)
-            #expect(report.directions == ["extension(extension) to app"])
+            #expect(report.pairs == ["extension(extension) to app", "app to extension(extension)"])
+            for direction in report.directions {
+                #expect(direction.operations == ProbeStep.Operation.allCases, "\(direction)")
+                #expect(direction.writer == "a second coordinator")
+            }
         }
     }
+
+    @Test("Every role that writes does so for each other role, extensions among themselves included")
+    func everyPair() throws {
+        try Self.withStore("history-on") { location, _ in
+            var description = PersistentStoreDescription(url: location.url)
+            description.isHistoryTrackingEnabled = true
+            var reader = description
+            reader.isReadOnly = true
+            let report = try probe(
+                location,
+                MergeProbe(
+                    descriptions: [
+                        .app: description, .extension("clock"): reader, .extension("share"): description,
+                        .extension("widget"): description,
+                    ],
+                    limits: Self.patient
+                )
+            )
+            #expect(report.findings.isEmpty, "\(report.findings)")
+            #expect(
+                report.pairs == [
+                    "extension(share) to app", "extension(widget) to app", "app to extension(clock)",
+                    "app to extension(share)", "app to extension(widget)", "extension(share) to extension(clock)",
+                    "extension(share) to extension(widget)", "extension(widget) to extension(clock)",
+                    "extension(widget) to extension(share)",
+                ]
+            )
+            // What an earlier direction deleted must not be missing in a later one.
+            for direction in report.directions {
+                #expect(direction.operations == ProbeStep.Operation.allCases, "\(direction)")
+            }
+        }
+    }
+}
+
+extension MergeProbeReport {
+    /// The directions without their writers.
+    var pairs: [String] { directions.map { "\($0.from) to \($0.to)" } }
 }
