@@ -20,7 +20,11 @@ public struct DescriptionOption: RawRepresentable, Hashable, Sendable {
     public static let posixGroup = Self(rawValue: "posixGroup")
     public static let usesPersistentWriteAheadLog = Self(rawValue: "usesPersistentWriteAheadLog")
     public static let isExcludedFromBackup = Self(rawValue: "isExcludedFromBackup")
+    public static let notificationNames = Self(rawValue: "notificationNames")
     public static let journalMode = sqlitePragma("journal_mode")
+
+    /// The member with all pragmas, which is not an option: each pragma is one.
+    static let allPragmas = Self(rawValue: "sqlitePragmas")
 
     /// The pragmas a strategy may set: they configure a connection, and none changes a store's content.
     public static let settablePragmas: Set<String> = [
@@ -36,7 +40,8 @@ public struct DescriptionOption: RawRepresentable, Hashable, Sendable {
         rawValue.hasPrefix(Self.pragmaPrefix) ? String(rawValue.dropFirst(Self.pragmaPrefix.count)) : nil
     }
 
-    /// True for what a strategy may set; the URL, the type and the model are the caller's.
+    /// True for what a strategy may set; the URL, the type and the model are the caller's, and names of notifications follow
+    /// from the roles.
     public var isSettable: Bool {
         if let pragmaName { return Self.settablePragmas.contains(pragmaName) }
         return Self.settable.contains(self)

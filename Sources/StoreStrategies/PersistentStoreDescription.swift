@@ -46,6 +46,8 @@ public struct PersistentStoreDescription: Hashable, Sendable, Codable {
     public var isExcludedFromBackup = false
     /// The path of the model that the program carries.
     public var modelFile: String?
+    /// The notifications that the program posts and observes on Apple's platforms; nil if no other role opens the store.
+    public var notificationNames: NotificationNames?
 
     /// Creates a description of the SQLite store at `url` with Core Data's own defaults.
     public init(url: URL) {
@@ -56,7 +58,7 @@ public struct PersistentStoreDescription: Hashable, Sendable, Codable {
         case url, type, configuration, isReadOnly, timeout, shouldAddStoreAsynchronously
         case shouldMigrateStoreAutomatically, shouldInferMappingModelAutomatically, sqlitePragmas
         case isHistoryTrackingEnabled, postsRemoteChangeNotifications, fileProtection, posixMode, posixGroup
-        case usesPersistentWriteAheadLog, isExcludedFromBackup, modelFile
+        case usesPersistentWriteAheadLog, isExcludedFromBackup, modelFile, notificationNames
     }
 
     public init(from decoder: any Decoder) throws {
@@ -81,5 +83,6 @@ public struct PersistentStoreDescription: Hashable, Sendable, Codable {
         try read(.usesPersistentWriteAheadLog, into: &usesPersistentWriteAheadLog)
         try read(.isExcludedFromBackup, into: &isExcludedFromBackup)
         modelFile = try container.decodeIfPresent(String.self, forKey: .modelFile)
+        notificationNames = try container.decodeIfPresent(NotificationNames.self, forKey: .notificationNames)
     }
 }

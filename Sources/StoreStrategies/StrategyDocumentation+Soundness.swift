@@ -15,7 +15,7 @@ extension StrategyDocumentation {
             return "it has more than \(Self.mostOptions) options"
         }
         if let option = sets.first(where: { !$0.isSettable }) {
-            return option.rawValue == "sqlitePragmas"
+            return option == .allPragmas
                 ? "it names sqlitePragmas as a whole: list each pragma as sqlitePragmas.<name>, for example"
                     + " sqlitePragmas.journal_mode"
                 : "it wants to set \(option), which no strategy may set"

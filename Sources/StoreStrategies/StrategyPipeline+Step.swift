@@ -54,7 +54,10 @@ extension StrategyPipeline.Step {
                 throw StrategyError(.notOffered, "\(strategy.name) sets \(option), which no strategy may set")
             }
             guard offered.contains(option) else {
-                throw StrategyError(.notOffered, "\(strategy.name) sets \(option), which it does not document")
+                let hint =
+                    offered.contains(.allPragmas) && option.pragmaName != nil
+                    ? ": it names sqlitePragmas as a whole; list each pragma as sqlitePragmas.<name>" : ""
+                throw StrategyError(.notOffered, "\(strategy.name) sets \(option), which it does not document\(hint)")
             }
         }
     }

@@ -49,7 +49,8 @@ public struct StrategyPipeline: Sendable {
     /// True when no strategy and no other role was requested.
     public var isEmpty: Bool { steps.isEmpty && roles == [ProgramRole(.app)] }
 
-    /// Describes the store for every role, starting from `base`, and compares the descriptions.
+    /// Describes the store for every role, starting from `base`, and compares the descriptions; several roles get names for
+    /// the notifications that they post and observe on Apple's platforms.
     public func describe(
         _ facts: StoreFacts,
         from base: PersistentStoreDescription
@@ -70,7 +71,7 @@ public struct StrategyPipeline: Sendable {
             throw StrategyError(.notApplicable, "\(step.strategy.name) does not apply: \(reason)")
         }
         try DescriptionComparison(facts: facts, descriptions: results).requireAgreement()
-        return results
+        return RoleDescription.naming(results)
     }
 
     /// The results of one step over all roles.

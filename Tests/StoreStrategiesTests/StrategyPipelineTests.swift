@@ -21,7 +21,10 @@ struct StrategyPipelineTests {
         #expect(StrategyPipeline().isEmpty)
         let results = try describe([], roles: [ProgramRole(.app), widget])
         #expect(results.map(\.role) == [.app, .extension("widget")])
-        for result in results { #expect(result.description == .sample) }
+        for var description in results.map(\.description) {
+            description.notificationNames = nil
+            #expect(description == .sample)
+        }
     }
 
     @Test("Each role gets its own description, and the strategies that did not apply with the reason")
@@ -37,6 +40,23 @@ struct StrategyPipelineTests {
         #expect(results[1].description.isReadOnly)
         #expect(results[1].applied.map(\.strategy) == ["WriteAheadLog", "ReadOnlyExtension"])
         for result in results { #expect(result.description.journalMode == "WAL") }
+    }
+
+    @Test("Each role posts one notification name and observes those of the other roles that write")
+    func notifications() throws {
+        let roles = [ProgramRole(.app), widget, ProgramRole(.extension("clock"))]
+        let results = try describe(["ReadOnlyExtension:name=clock"], roles: roles)
+        let (app, extensions) = ("group.Habits.app", "group.Habits.extension.widget")
+        #expect(
+            results.map(\.description.notificationNames) == [
+                NotificationNames(post: app, observe: [extensions]),
+                NotificationNames(post: extensions, observe: [app]),
+                NotificationNames(post: nil, observe: [app, extensions]),
+            ]
+        )
+        #expect(try describe([], roles: [ProgramRole(.app)]).map(\.description.notificationNames) == [nil])
+        let data = try JSONEncoder().encode(results[2].description)
+        #expect(try JSONDecoder().decode(PersistentStoreDescription.self, from: data) == results[2].description)
     }
 
     @Test("A strategy that is named twice must apply each time")
@@ -101,6 +121,16 @@ struct StrategyPipelineTests {
                 strategies: [MadeUpStrategy(sets: [.isReadOnly]) { _ in .setting { $0.timeout = 1 } }],
                 code: .notOffered,
                 words: ["MadeUp", "timeout", "does not document"]
+            ),
+            Refusal(
+                testDescription: "a pragma that is documented without its name",
+                strategies: [
+                    MadeUpStrategy(sets: [DescriptionOption(rawValue: "sqlitePragmas")]) { _ in
+                        .setting { $0.sqlitePragmas["synchronous"] = "FULL" }
+                    }
+                ],
+                code: .notOffered,
+                words: ["MadeUp", "list each pragma", "sqlitePragmas.synchronous"]
             ),
             Refusal(
                 testDescription: "a pragma that changes what the store holds",

@@ -100,12 +100,24 @@ struct PluginsReadmeTests {
         description.posixMode = 0o660
         description.posixGroup = "20"
         description.modelFile = "/m"
+        description.notificationNames = NotificationNames(post: nil, observe: [])
         let encoded = try JSONDecoder().decode([String: Anything].self, from: JSONEncoder().encode(description))
         #expect(told.sorted() == encoded.keys.sorted())
         let wire = try Self.blocks()["wire"] ?? ""
         for name in encoded.keys where DescriptionOption(rawValue: name).isSettable || name == "sqlitePragmas" {
             #expect(wire.contains("\(name)?:"), "\(name)")
         }
+    }
+
+    @Test("The page explains how a plugin names pragmas, and lists every pragma that a strategy may set")
+    func pragmas() throws {
+        let text = try Self.text("README.md")
+        #expect(text.contains("`sqlitePragmas.<name>`"))
+        for name in DescriptionOption.settablePragmas { #expect(text.contains("`\(name)`"), "\(name)") }
+        let folder = try PluginFolder()
+        try folder.plugin("Vague", capability: HostilePlugin.capability("Vague", sets: "sqlitePragmas"))
+        let error = #expect(throws: StrategyError.self) { try folder.strategy("Vague") }
+        #expect(error?.message.contains("sqlitePragmas.<name>") == true, "\(error?.message ?? "")")
     }
 
     /// A value of any kind.

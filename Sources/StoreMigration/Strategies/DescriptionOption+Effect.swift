@@ -6,6 +6,6 @@ extension DescriptionOption {
 
     private static let carriedOnly: Set<Self> = [
         .shouldAddStoreAsynchronously, .shouldMigrateStoreAutomatically, .shouldInferMappingModelAutomatically,
-        .fileProtection, .isExcludedFromBackup,
+        .fileProtection, .isExcludedFromBackup, .notificationNames,
     ]
 }

@@ -12,6 +12,7 @@ struct PagesTests {
         "json request": "PluginsReadmeTests", "wire": "PluginTests", "text transcript": "PluginsReadmeTests",
         "swift test": "StrangersStrategyTests", "swift manifest": "StartPageTests", "swift main": "StartPageTests",
         "swift suite": "StartPageTests",
+        "swift apple": "ApplePlatformsTests",
     ]
 
     @Test("Every fenced block has a kind that a test checks")
