@@ -1,4 +1,5 @@
 internal import ChildProcesses
+internal import Glibc
 internal import StoreStrategies
 
 /// One conversation with a plugin, which reads all questions from its input and ends by itself after the last answer.
@@ -36,7 +37,7 @@ struct PluginConversation {
         do {
             process = try PluginProcess(plugin, reading: questions.flatMap { try $0.line() }, in: sandbox)
         } catch {
-            throw conversation.failure("it cannot be started (\((error as? ChildProcessError)?.reason ?? "\(error)"))")
+            throw conversation.startingFailure(error)
         }
         defer { process.end() }
         return try conversation.read(questions.count, from: process)
@@ -115,6 +116,20 @@ struct PluginConversation {
         if !line.isEmpty { return ", in the middle of a message" }
         let text = PluginWords.repeated(String(decoding: errors, as: UTF8.self))
         return text.isEmpty ? "" : ", and wrote: \(text)"
+    }
+
+    private func startingFailure(_ error: any Error) -> StrategyError {
+        let cause = error as? ChildProcessError
+        if geteuid() == 0, case .cannotStart(_, EACCES)? = cause, let path = plugin.pathClosedToNobody {
+            return StrategyError(
+                .failed,
+                "the plugin \(plugin.name) cannot be started: root runs plugins as the user nobody, who may not enter "
+                    + "or execute \(path)",
+                recoverySuggestion:
+                    "Put the plugin in a folder that every user may enter, or run the command as another user."
+            )
+        }
+        return failure("it cannot be started (\(cause?.reason ?? "\(error)"))")
     }
 
     private func failure(_ reason: String) -> StrategyError {

@@ -76,6 +76,17 @@ public struct PluginFile: Hashable, Sendable {
         }
     }
 
+    /// The first path that keeps the user nobody, as whom root runs plugins, from starting the program; nil if none does.
+    var pathClosedToNobody: String? {
+        var place = ""
+        for name in path.split(separator: "/") {
+            place += "/" + name
+            var status = stat()
+            if lstat(place, &status) == 0, status.st_mode & 0o001 == 0 { return place }
+        }
+        return nil
+    }
+
     /// Throws when the store is in a folder that the plugin may read.
     func requireNoStore(at store: String) throws(StrategyError) {
         let folder = store.lastIndex(of: "/").map { String(store[..<$0]) } ?? ""

@@ -129,4 +129,20 @@ struct PluginLocatorTests {
     private func set(_ mode: UInt32, _ path: String) throws {
         try FileManager.default.setAttributes([.posixPermissions: Int(mode)], ofItemAtPath: path)
     }
+
+    @Test(
+        "A plugin of root's below a private folder is refused with the folder that the user nobody may not enter",
+        .enabled(if: geteuid() == 0 && PluginSandbox.isKernelAble)
+    )
+    func privateHome() throws {
+        let folder = try PluginFolder()
+        let home = try folder.makeFolder("home", mode: 0o700)
+        let place = try folder.makeFolder("home/plugins", mode: 0o755)
+        try folder.write("home/plugins/" + PluginFile.prefix + "Good", "#!/bin/sh\n")
+        let plugin = try #require(try PluginLocator(folders: [place]).plugin(named: "Good"))
+        let error = #expect(throws: StrategyError.self) { try ProcessStrategy(plugin) }
+        let reason = "cannot be started: root runs plugins as the user nobody, who may not enter or execute \(home)"
+        #expect(error?.message.hasSuffix(reason) == true, "\(error?.message ?? "")")
+        #expect(error?.recoverySuggestion.contains("every user may enter") == true)
+    }
 }

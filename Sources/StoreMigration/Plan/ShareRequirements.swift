@@ -1,3 +1,4 @@
+import FoundationEssentials
 import SafeFiles
 import StoreBackup
 import StoreFormat
@@ -10,6 +11,8 @@ struct ShareRequirements {
     let old: StoreLocation
     let new: StoreLocation
     let treatment: ShareOptions.OldStorePolicy
+    /// The folder for the backup before the run; nil without one.
+    let backupFolder: URL?
     let surroundings: Surroundings
 
     /// Throws the error that would stop a run of `plan`.
@@ -18,6 +21,7 @@ struct ShareRequirements {
         try stateFolder.requireWritable()
         try requireRoomForNames(stateFolder)
         try requireNamesForArchives()
+        try requireBackupFolder()
         let container = try RunContext.openContainer(new)
         try surroundings.requireTrusted(container)
         guard try container.allowsWriting() else {
@@ -65,6 +69,17 @@ struct ShareRequirements {
                 advice: "Rename the store."
             )
         }
+    }
+
+    /// Throws when the folder for a backup is missing, or this user cannot write to it.
+    private func requireBackupFolder() throws {
+        guard let path = backupFolder?.path, try !Directory.open(path: path).allowsWriting() else { return }
+        throw MigrationError(
+            .notWritable,
+            "this user cannot write to the folder for backups",
+            path: path,
+            advice: "Run as its owner, or name another folder for backups."
+        )
     }
 
     /// Throws unless this user can write each store that the plan writes.

@@ -112,8 +112,14 @@ struct ShareEngine {
     private func isToOldPlace(_ run: JournalRecord.RunIdentity) -> Bool { run.new == old && run.restores == nil }
 
     private func require(_ prospect: Prospect) throws {
-        try ShareRequirements(old: old, new: new, treatment: options.treatment, surroundings: surroundings)
-            .require(prospect.plan, prospect.described, occupant: prospect.facts?.newCondition.inspection)
+        try ShareRequirements(
+            old: old,
+            new: new,
+            treatment: options.treatment,
+            backupFolder: options.backupFolder,
+            surroundings: surroundings
+        )
+        .require(prospect.plan, prospect.described, occupant: prospect.facts?.newCondition.inspection)
     }
 
     /// Rolls back an interrupted unshare that has replaced nothing yet; returns false if it can only be finished.

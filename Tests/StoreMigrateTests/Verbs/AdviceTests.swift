@@ -100,6 +100,12 @@ struct AdviceTests {
             ),
             .init(
                 outcome: .failed,
+                detail: "a plan with a backup folder that is missing",
+                setup: OutcomeTests.make,
+                call: OutcomeTests.share + ["--backup", "archives", "--dry-run"]
+            ),
+            .init(
+                outcome: .failed,
                 detail: "a fixture's folder that is missing",
                 call: [
                     "fixture", "build", "\(Tool.package)/Fixtures/HabitCalendar/HabitCalendar.yaml", "newer/H.sqlite",

@@ -17,6 +17,43 @@ struct HelpTests {
         #expect(try await Tool.run(["help"] + words).output == run.output)
     }
 
+    @Test(
+        "The help and the README explain each policy in a sentence, and name the default",
+        arguments: [
+            [
+                "A fence is a set of triggers: programs that still write to the old store get an error that names the new path."
+            ],
+            [
+                "With --old capture the old store stays writable instead, and running share again merges what was written to it."
+            ],
+            ["fence (writers get an error that names the new path)", "(default: that of the last share, else fence)"],
+            ["capture (it stays writable, and the next share merges what was written)"],
+            ["keep-old (OLD's content replaces NEW's, of which a copy is kept)", "default: fail"],
+            ["keep-new (NEW stays unchanged, and OLD's rows are only in OLD)"],
+            ["Which value wins where both sides changed it: shared (the receiving store's)", "(default: shared)"],
+        ]
+    )
+    func policies(_ sentences: [String]) async throws {
+        let help = try await Tool.run(["share", "--help"]).output.split(whereSeparator: \.isWhitespace)
+            .joined(separator: " ")
+        for sentence in sentences { #expect(help.contains(sentence)) }
+        let readme = try Page("README.md").prose.map(\.text).joined(separator: " ")
+        for word in ["--old fence", "--old capture", "--on-both", "keep-old", "keep-new", "--policy"] {
+            #expect(readme.contains(word))
+        }
+    }
+
+    @Test("merge and share name the levels once, all five of them", arguments: ["merge", "share", "verify"])
+    func levels(_ verb: String) async throws {
+        let help = try await Tool.run([verb, "--help"]).output.split(whereSeparator: \.isWhitespace)
+            .joined(separator: " ")
+        #expect(
+            help.contains(
+                "files, sqlite, coredata, content or merging. (values: files, sqlite, coredata, content, merging"
+            )
+        )
+    }
+
     @Test("The usage of every verb is one line of at most 90 characters, and lists its arguments", arguments: verbs)
     func usage(_ words: [String]) async throws {
         let lines = try await Tool.run(words + ["--help"]).lines
