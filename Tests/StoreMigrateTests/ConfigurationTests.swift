@@ -234,7 +234,7 @@ struct ConfigurationTests {
     func everyKey(_ key: ConfigurationKey) throws {
         let values = try #require(Self.values[key])
         let yaml = "\(key.rawValue): \(key.isList ? "[\(values[0])]" : values[0])"
-        // Options that fit only together with another one.
+        // Options that fit only together with another option.
         let other: [ConfigurationKey: String] = [
             .name: "group: g", .groups: "group: g", .legacyKey: "legacy-defaults: /p", .legacyDefaults: "legacy-key: k",
         ]

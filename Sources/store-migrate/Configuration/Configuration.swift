@@ -54,6 +54,14 @@ struct Configuration {
                 advice: "Name one configuration file, or leave the option out."
             )
         }
+        // The parser takes the next argument as the value instead.
+        guard !options.contains(option + "=") else {
+            throw Failure(
+                outcome: .usage,
+                message: "an empty path is invalid for '\(option) <file>'",
+                advice: "Name a configuration file, or leave the option out."
+            )
+        }
         let hasPlace = verb.places.new != nil || verb.places.group.group != nil
         let configuration = try Configuration(file: verb.configuration.config, environment: environment)
         for (key, values) in configuration.values {

@@ -140,9 +140,10 @@ struct SourceRulesTests {
 
     @Test("No text of a library names an option of the command line")
     func options() {
-        // These modules run the tool.
+        // These modules run the tool, and one type turns next steps into commands.
         let running = ["store-migrate", "UpgradeRehearsal"]
-        #expect(Self.sources.filter { !running.contains($0.module) }.flatMap(Self.namingOptions) == [])
+        let sources = Self.sources.filter { !running.contains($0.module) && !$0.path.hasSuffix("/NextStep.swift") }
+        #expect(sources.flatMap(Self.namingOptions) == [])
         let wrong = Source(module: "M", folder: "", path: "M/m.swift", code: "let advice = \"Pass --state.\"")
         #expect(Self.namingOptions(wrong).count == 1)
     }

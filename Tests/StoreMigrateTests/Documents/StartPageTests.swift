@@ -75,7 +75,7 @@ struct StartPageTests {
         let needed = Set(headers).subtracting(["libbz2-dev", "liblzma-dev", "libzstd-dev", "libfuse3-dev"])
         let line = try #require(page.blocks.first { $0.text.hasPrefix("apt-get install ") }?.lines.first)
         #expect(Set(line.split(separator: " ").dropFirst(2).map(String.init)) == needed)
-        let products = manifest.matches(of: /\.library\(name: "(\w+)", targets/).map { String($0.1) }
+        let products = manifest.matches(of: /\.library\(\s*name: "(\w+)",\s*targets/).map { String($0.1) }
         let listed = page.prose.compactMap { $0.text.firstMatch(of: /^\| `(\w+)` \|/).map { String($0.1) } }
         #expect(Set(listed) == Set(products) && products.count == 10)
     }

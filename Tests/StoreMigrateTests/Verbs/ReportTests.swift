@@ -55,8 +55,10 @@ struct ReportTests {
         for counts in [["Habit", "10", "10"], ["DaysChallenge", "14", "14"], ["HabitDay", "1,180", "1,180"]] {
             #expect(rows.contains(counts))
         }
+        let relationships = "challenges: many DaysChallenge, inverse habit; days: many HabitDay, inverse habit"
+        #expect(rows.contains { $0.first == "Habit" && $0.last == relationships })
         let texts = page.all("text").map(\.text)
-        for step in ["planning", "copying", "proving", "publishing", "in place", "challenges / habit"] {
+        for step in ["planning", "copying", "proving", "publishing", "in place"] {
             #expect(texts.contains(step), "\(step)")
         }
         // The report of a share shows no values of rows.
