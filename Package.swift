@@ -235,7 +235,7 @@ let package = Package(
             dependencies: [
                 "UpgradeRehearsal", "StoreMigration", "StoreVerification", "ManagedObjects", "ChangeMerging",
                 "ChangeRelay", "StoreBackup", "StoreFixtures", "StoreFormat", "BuiltInStrategies", "StrategyProcess",
-                "RunReports", "StoreStrategies", "SafeFiles",
+                "RunReports", "StoreStrategies", "SafeFiles", "NearNames",
                 .arguments, .logging, .systemPackage,
             ],
             packageAccess: false,

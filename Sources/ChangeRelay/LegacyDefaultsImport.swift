@@ -36,6 +36,8 @@ public struct LegacyDefaultsImport: BlockingCalls {
     }
 
     private static let mostBytes = 64 << 20
+    /// Begins the writer of every imported notice.
+    static let writerPrefix = "legacy "
 
     /// The preferences file.
     public let file: StoreLocation
@@ -104,7 +106,7 @@ public struct LegacyDefaultsImport: BlockingCalls {
             result.findings += payload.unknownKeys.map { finding("unknownLegacyKey", "the set '\($0)' is unknown") }
             if payload.rubbish > 0 {
                 result.findings.append(
-                    finding("malformedLegacyAddress", "\(payload.rubbish) addresses of objects could not be read")
+                    finding("malformedLegacyAddress", "\(payload.rubbish) of its object addresses could not be read")
                 )
             }
             let mark = ImportMark(
@@ -115,7 +117,7 @@ public struct LegacyDefaultsImport: BlockingCalls {
             )
             last = try queue.post(
                 ChangeNotice(
-                    key: .init(writer: "legacy \(mark.digest) \(state)", number: Int64(mark.entries)),
+                    key: .init(writer: "\(Self.writerPrefix)\(mark.digest) \(state)", number: Int64(mark.entries)),
                     content: payload.content
                 ),
                 imported: (source, mark)

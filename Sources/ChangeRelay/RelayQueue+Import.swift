@@ -11,13 +11,18 @@ extension RelayQueue {
     }
 
     /// The position of a new consumer: the end, or before the first imported notice that no consumer has acknowledged.
+    ///
+    /// Imported notices are recognised by their writer, which a copy of the relay keeps.
     static func beginning(_ connection: StoreConnection) throws -> Int64 {
-        var position = try connection.value("SELECT seq FROM sqlite_sequence WHERE name = 'notice'")?.integer ?? 0
-        let reached = try connection.value("SELECT max(position) FROM consumer")?.integer ?? 0
-        try forEachImport(connection) { _, mark in
-            if let first = mark.first, first > reached { position = min(position, first - 1) }
-        }
-        return position
+        let end = try connection.value("SELECT seq FROM sqlite_sequence WHERE name = 'notice'")?.integer ?? 0
+        let first = try connection.value(
+            """
+            SELECT min(sequence) FROM notice WHERE writer GLOB ?
+            AND sequence > (SELECT coalesce(max(position), 0) FROM consumer)
+            """,
+            [.text(LegacyDefaultsImport.writerPrefix + "*")]
+        )
+        return first?.integer.map { min(end, $0 - 1) } ?? end
     }
 
     /// Reads the marks of imports from preferences files.

@@ -1,8 +1,8 @@
 /// Finds the name that a misspelt one probably means.
-package enum NearName {
+public enum NearName {
     /// The nearest of the known names, and of several the one that begins alike; nil when none differs by at most a third
     /// of the letters.
-    package static func of(_ text: String, among known: [String]) -> String? {
+    public static func of(_ text: String, among known: [String]) -> String? {
         let letters = Array(text.lowercased())
         return
             known.map { name in
@@ -16,7 +16,7 @@ package enum NearName {
     }
 
     /// `did you mean 'merged'?`, or all names after the words `list`.
-    package static func hint(_ text: String, among known: [String], list: String) -> String {
+    public static func hint(_ text: String, among known: [String], list: String) -> String {
         of(text, among: known).map { "did you mean '\($0)'?" } ?? "\(list) \(known.joined(separator: ", "))"
     }
 

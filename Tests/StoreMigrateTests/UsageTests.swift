@@ -18,6 +18,8 @@ struct UsageTests {
             (["share", "a", "b", "--lock-timeout", "99999999999999999999m"], "no more than"),
             (["share", "a", "b", "--nme", "x"], "Did you mean '--name'?"),
             (["shrae", "a", "b"], "there is no command 'shrae'"),
+            (["shar", "a", "b"], "there is no command 'shar'; did you mean 'share'?"),
+            (["backups", "prun", "d"], "there is no command 'prun'; did you mean 'prune'?"),
             (["container", "put"], "there is no command 'put'"),
             (["container", "get", ".."], "is no group identifier"),
         ]

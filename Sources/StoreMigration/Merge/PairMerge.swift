@@ -91,9 +91,10 @@ struct PairMerge {
         }
     }
 
-    /// A merge that needs a decision leads to the share of the pair, which uses the recorded base.
+    /// A merge that needs a decision leads to the share of the pair, which uses the recorded base; without a base only a
+    /// person can go on.
     private func advised(_ error: MigrationError) -> MigrationError {
-        guard error.outcome == .needsDecision else { return error }
+        guard error.outcome == .needsDecision, base != nil else { return error }
         return error.leading(
             to: takesNew ? .status(old: old.path, new: new.path) : .share(old: old.path, new: new.path)
         )

@@ -48,7 +48,7 @@ extension MigrationError {
                 .failed,
                 "the folder does not exist",
                 path: error.path,
-                advice: "Create it: mkdir -p '\(error.path)'",
+                advice: "Create it: \(NextStep.makeFolder(path: error.path))",
                 next: .makeFolder(path: error.path),
                 underlyingError: error
             )

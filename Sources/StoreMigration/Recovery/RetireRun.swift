@@ -334,10 +334,11 @@ struct RetireRun {
 
     func inUse(_ identity: FileIdentity) -> MigrationError {
         let holders = OpenFiles.holders(of: identity)
-        let names = holders.isEmpty ? "" : " by process \(OpenFiles.names(of: holders))"
         return MigrationError(
             .busy,
-            "the old store is open\(names), or this file system gives no leases",
+            holders.isEmpty
+                ? "the old store is open, or this file system gives no leases"
+                : "the old store is open in process \(OpenFiles.names(of: holders))",
             path: old.path,
             advice: "Close every program that has it open, then retire it as the user who owns the file."
         )

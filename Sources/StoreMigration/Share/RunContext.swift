@@ -90,7 +90,7 @@ struct RunContext {
                 .nothingFound,
                 "the folder of the new store does not exist",
                 path: new.folder,
-                advice: "Create it: mkdir -p '\(new.folder)'",
+                advice: "Create it: \(NextStep.makeFolder(path: new.folder))",
                 next: .makeFolder(path: new.folder),
                 underlyingError: error
             )

@@ -20,6 +20,8 @@ struct PathArgument: ExpressibleByArgument {
         url = Self.url(of: text)
     }
 
+    var defaultValueDescription: String { text }
+
     static var defaultCompletionKind: CompletionKind { .file() }
 
     /// The URL of a path, resolved against the folder of the surroundings.

@@ -1,4 +1,5 @@
 import ArgumentParser
+import NearNames
 
 /// Finds verbs by the arguments of a call, also when they do not parse.
 enum CommandTree {
@@ -19,8 +20,15 @@ enum CommandTree {
         }
     }
 
-    /// The first word in the position of a command name that is not one.
-    static func unknownName(in words: [String]) -> String? { resolve(words).unknownName }
+    /// Says which word in the position of a command name is not one, and which command it may mean; nil without such a
+    /// word.
+    static func unknownName(in words: [String]) -> String? {
+        let resolution = resolve(words)
+        return resolution.unknownName.map { word in
+            let near = NearName.of(word, among: names(below: resolution.command).compactMap(\.first))
+            return "there is no command '\(word)'" + (near.map { "; did you mean '\($0)'?" } ?? "")
+        }
+    }
 
     private struct Resolution {
         var names: [String] = []

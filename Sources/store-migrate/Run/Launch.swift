@@ -46,10 +46,9 @@ enum Launch {
                 Surroundings.current.output.write(help(StoreMigrate.fullMessage(for: error), words) + "\n")
                 return 0
             }
-            let unknown = CommandTree.unknownName(in: words).map { "there is no command '\($0)'" }
             let failure = Failure(
                 outcome: .usage,
-                message: unknown ?? Escaped.line(StoreMigrate.message(for: error)),
+                message: CommandTree.unknownName(in: words) ?? Escaped.line(StoreMigrate.message(for: error)),
                 advice: "See '\((["store-migrate", "help"] + CommandTree.name(of: words)).joined(separator: " "))'."
             )
             return refuse(failure, words, since: start)

@@ -161,6 +161,20 @@ struct RelayCarriageTests {
         }
     }
 
+    @Test("Changes imported at the old store before the share reach the first consumer at the new store")
+    func importedBefore() throws {
+        let places = try Places(fixture: "clean")
+        let pending = try archive([("updated", 7), ("updated", 2)], places)
+        #expect(try pending.run(into: RelayQueue(beside: places.oldStore)).posted == 2)
+        #expect(try places.share().outcome == .shared)
+        let queue = try RelayQueue(beside: places.newStore)
+        let app = try RelayConsumer("app", of: queue)
+        let batch = try app.next()
+        #expect(batch.notices.count == 2)
+        try app.acknowledge(batch)
+        #expect(try RelayConsumer("widget", of: queue).next().isEmpty)
+    }
+
     @Test("Pending changes without a consumer's name are refused")
     func withoutName() async throws {
         let places = try Places(fixture: "clean")
