@@ -119,7 +119,9 @@ extension ObjectGraph {
                 continue
             }
             if object.status.contains(.deleted) {
-                // Update its base version for conflict detection; the object remains deleted.
+                // Update its base version for conflict detection. The object remains deleted, but key paths of other
+                // objects still read its destinations.
+                _ = object.forgetDestinations()
                 if object.base != nil { object.base = try source.row(of: object.objectID, maximumAge: maximumAge) }
             } else if object.isFault {
                 // A fault reads the new row on its next access.

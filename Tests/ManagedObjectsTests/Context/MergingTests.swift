@@ -163,6 +163,37 @@ struct MergingTests {
         #expect(books == [book])
     }
 
+    @Test("A save that adds a member updates the to-many relationship of an owner whose deletion is not saved")
+    func ownerDeletedHere() async throws {
+        let stack = try SiblingStack(Library.model)
+        let author = try await stack.main.perform { context in
+            context.retainsRegisteredObjects = true
+            let author = try context.insertNewObject(forEntityName: "Author")
+            try author.setValue("a", forKey: "name")
+            try context.save()
+            #expect(try author.objects(forKey: "books").isEmpty)
+            try context.delete(author)
+            return author.objectID
+        }
+        let notices = LockedArray<ContextDidSave>()
+        let observation = stack.background.onDidSave { notices.append($0) }
+        defer { observation.cancel() }
+        try await stack.background.perform { context in
+            let book = try context.insertNewObject(forEntityName: "Book")
+            try book.setObject(context.existingObject(with: author), forKey: "author")
+            try context.save()
+        }
+        let count = try await stack.main.perform { context in
+            for notice in notices.take() { try context.mergeChanges(fromContextDidSave: notice) }
+            let request = FetchRequest(
+                entityName: "Book",
+                predicate: try FetchPredicate(format: "author.books.@count == 1")
+            )
+            return try context.fetch(request).count
+        }
+        #expect(count == 1)
+    }
+
     @Test("Automatic merging merges every sibling's save")
     func automatic() async throws {
         let ids = ids
