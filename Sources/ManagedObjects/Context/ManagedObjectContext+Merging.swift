@@ -119,9 +119,10 @@ extension ObjectGraph {
                 continue
             }
             if object.status.contains(.deleted) {
-                // Update its base version for conflict detection. The object remains deleted, but key paths of other
-                // objects still read its destinations.
+                // Update its base version for conflict detection. The object remains deleted, and its delete rules also
+                // apply to the members that the other context added.
                 _ = object.forgetDestinations()
+                undone.append(object)
                 if object.base != nil { object.base = try source.row(of: object.objectID, maximumAge: maximumAge) }
             } else if object.isFault {
                 // A fault reads the new row on its next access.
@@ -133,6 +134,7 @@ extension ObjectGraph {
         }
         if !unread.isEmpty { source.forget(unread, olderThan: nil) }
         try refresh(known, maximumAge: maximumAge)
+        try settlePendingChanges()
         try dropReferences(to: changes.deleted)
         for id in changes.deleted {
             guard let object = self.registered(id) else { continue }
