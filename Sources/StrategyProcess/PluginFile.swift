@@ -76,7 +76,8 @@ public struct PluginFile: Hashable, Sendable {
         }
     }
 
-    /// The first path that keeps the user nobody, as whom root runs plugins, from starting the program; nil if none does.
+    /// The first path without the access that the unprivileged user that runs root's plugins needs to start the
+    /// program; nil if every path grants it.
     var pathClosedToNobody: String? {
         var place = ""
         for name in path.split(separator: "/") {
