@@ -44,10 +44,33 @@ extension RetireRun {
         case .unsharing(let run, _): shared = run
         default: return false
         }
-        guard let status = try Directory.open(path: old.folder).status(of: old.name),
+        let folder = try Directory.open(path: old.folder)
+        guard let status = try folder.status(of: old.name),
             status.identity.mayBe(recorded: shared.run.oldIdentity), status.size > 0
         else { return false }
-        return try shared.lostLog || seal.isSet()
+        // A store with a second name cannot be opened, and is read-only, because it was renamed.
+        let names = try secondNames(of: shared.run.transaction, retiringTo: shared.retiringTo, in: folder)
+        return try shared.lostLog || !names.isEmpty || seal.isSet()
+    }
+
+    /// Removes the names that a power failure during the store's rename left beside its own.
+    ///
+    /// The retirement then starts over. A file with two hard links is refused everywhere, so this comes before anything
+    /// opens the store.
+    func removeSecondNames(of transaction: String, retiringTo name: String? = nil) throws {
+        guard let folder = try Directory.openIfPresent(path: old.folder) else { return }
+        let names = try secondNames(of: transaction, retiringTo: name, in: folder)
+        for name in names { try folder.removeFile(name) }
+        if !names.isEmpty { try folder.synchronize() }
+    }
+
+    private func secondNames(
+        of transaction: String,
+        retiringTo recorded: String?,
+        in folder: Directory
+    ) throws -> [String] {
+        let name = fate.name(of: old, transaction: transaction)
+        return try Set([name, recorded ?? name]).filter { try folder.isSameFile(old.name, as: $0, in: folder) }
     }
 
     /// Removes the read-only marker of a killed retirement; waits for the journal, because a retirement may be running.
@@ -56,6 +79,9 @@ extension RetireRun {
         try stateFolder.withJournal(deadline: surroundings.lockDeadline()) { journal in
             guard try isLeftSealed(journal.state, evenUntold: evenUntold) else { return }
             surroundings.logger.notice("removing the read-only marker of an interrupted retirement")
+            if case .shared(let shared) = journal.state {
+                try removeSecondNames(of: shared.run.transaction, retiringTo: shared.retiringTo)
+            }
             try seal.lift()
             guard case .shared(let shared) = journal.state, shared.lostLog else { return }
             do {

@@ -150,12 +150,7 @@ struct RetireRun {
                 advice: "Make the folder and the store's files writable for this user (chmod, chattr -i -a)."
             )
         }
-        // A power failure during the rename may leave both names; the retirement then starts over.
-        for name in Set([name, shared.retiringTo ?? name])
-        where try folder.status(of: name)?.identity == status.identity {
-            try folder.removeFile(name)
-            try folder.synchronize()
-        }
+        try removeSecondNames(of: shared.run.transaction, retiringTo: shared.retiringTo)
         try requireOwnSupportFolder(in: folder, for: name)
         try requireProvedNewStore(shared)
         var shared = shared

@@ -25,6 +25,7 @@ struct UnshareRun {
     func run() throws -> ShareOutcome {
         try PlacesCheck(old: old, new: new).require()
         if case .none = try stateFolder.state() { throw try notShared() }
+        try startWithdrawalOver()
         try RunRecovery.recover(runOver: new, settings: options.runSettings, surroundings: surroundings) {
             try $0.new == old || isWayBack($0)
         }
@@ -76,6 +77,15 @@ struct UnshareRun {
             advice: "Nothing was changed. Unshare that store first, then run the command again.",
             next: .unshare(old: new.path, new: next.path)
         )
+    }
+
+    /// Removes the second name that a power failure during the new store's rename left.
+    private func startWithdrawalOver() throws {
+        guard case .unsharing = try stateFolder.state() else { return }
+        try stateFolder.withJournal(deadline: surroundings.lockDeadline()) { journal in
+            guard case .unsharing(_, let transaction) = journal.state else { return }
+            try withdrawal(unjournalled: nil).removeSecondNames(of: transaction)
+        }
     }
 
     /// True for the unshare that began before, and may record a former path of the old store.

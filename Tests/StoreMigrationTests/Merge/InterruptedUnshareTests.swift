@@ -1,3 +1,4 @@
+import Glibc
 import SafeFiles
 import StoreFormat
 import StoreVerification
@@ -18,9 +19,13 @@ struct InterruptedUnshareTests {
         return places
     }
 
-    private func unsharing(_ places: Places, level: VerificationLevel = .content) -> StoreUnsharing {
+    private func unsharing(
+        _ places: Places,
+        level: VerificationLevel = .content,
+        lockTimeout: Duration = .seconds(60)
+    ) -> StoreUnsharing {
         var options = ShareOptions()
-        options.lockTimeout = .seconds(60)
+        options.lockTimeout = lockTimeout
         options.level = level
         return StoreUnsharing(places.oldStore.url, from: places.newStore.url, options: options)
     }
@@ -115,6 +120,33 @@ struct InterruptedUnshareTests {
         #expect(throws: MigrationError.self) { try unsharing(places).unshareAndWait() }
 
         #expect(try places.externalFiles(in: places.old.directory) == ["blob": 7])
+    }
+
+    @Test(
+        "The next unshare removes the second name that a power cut during the new store's rename left",
+        arguments: [false, true]
+    )
+    func secondName(isJournalLost: Bool) throws {
+        let places = try shared(.capture)
+        let reader = try StoreWriterProcess(places.newStore.path)
+        #expect(try reader.execute("SELECT count(*) FROM t") == "value 1")
+        let outcome = try unsharing(places, lockTimeout: .seconds(1)).unshareAndWait()
+        #expect(outcome.findings.contains { $0.code == .notWithdrawn })
+        #expect(reader.waitForExit() == 0)
+        let transaction = try #require(outcome.transaction)
+        let name = RetireRun.Fate.withdrawn.name(of: places.newStore, transaction: transaction)
+        #expect(link(places.newStore.path, places.container.path + "/" + name) == 0)
+        if isJournalLost {
+            let journal = try places.container.directory.openDirectory(StateFolder.name)
+            try AsideFolder.removeContents(of: journal)
+            try places.container.directory.removeDirectory(StateFolder.name)
+        }
+
+        #expect(try unsharing(places).unshareAndWait().outcome == .unshared)
+
+        #expect(try places.container.directory.status(of: places.name) == nil)
+        #expect(try places.container.directory.status(of: name)?.linkCount == 1)
+        #expect(try places.rows(of: places.oldStore) == ["early"])
     }
 
     @Test("The advice on an existing folder with a run's name does not say to remove it")
