@@ -103,10 +103,10 @@ package struct NameTable<Value: Sendable>: RandomAccessCollection, Sendable {
         putInOrder()
     }
 
-    /// Reserves the memory of a value for each of these names.
-    package mutating func reserveCapacity(of names: NameList) {
-        self.names.reserveCapacity(names.count, bytes: names.byteCount)
-        values.reserveCapacity(names.count)
+    /// Reserves the memory of so many names, and of their values.
+    package mutating func reserveCapacity(_ count: Int, bytes byteCount: Int) {
+        names.reserveCapacity(count, bytes: byteCount)
+        values.reserveCapacity(count)
     }
 
     /// Sorts names that were appended in any order.

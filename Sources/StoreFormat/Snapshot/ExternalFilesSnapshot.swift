@@ -50,7 +50,7 @@ package final class ExternalFilesSnapshot {
         var kept = NameTable<Copy>()
         func keep(_ name: String, _ copy: Copy) {
             if kept.isEmpty {
-                kept.reserveCapacity(of: names)
+                kept.reserveCapacity(names.count, bytes: names.byteCount)
                 for file in former.prefix(same) { kept.append(file.name, file.value) }
             }
             kept.append(name, copy)

@@ -28,6 +28,11 @@ extension JournalRecord {
         }
     }
 
+    /// The record without the names of external files, which only the recovery of its run needs.
+    mutating func dropExternalFiles() {
+        if !externalFiles.isEmpty { externalFiles = NameTable() }
+    }
+
     /// The JSON, after `space` bytes that the caller fills.
     func encoded(after space: Int) throws -> [UInt8] {
         let encoder = JSONEncoder()
@@ -81,6 +86,9 @@ extension JournalRecord {
 
 /// Parses external files as ``JournalRecord/encoded(after:)`` writes them.
 private struct ExternalFilesText {
+    /// The bytes of the shortest entry: `"a":{"device":1,"inode":1},`.
+    private static let shortest = 27
+
     private(set) var files = NameTable<FileIdentity>()
     /// The index of the closing brace.
     private(set) var end: Int
@@ -91,6 +99,8 @@ private struct ExternalFilesText {
         self.text = text
         end = start
         guard !skip("}") else { return nil }
+        // Memory that is not used costs nothing, and a list that grows takes up to twice its size.
+        files.reserveCapacity((text.count - start) / Self.shortest, bytes: text.count - start)
         repeat {
             guard let name = name(), skip(":{\"device\":"), let device = number(), skip(",\"inode\":"),
                 let inode = number(), skip("}")

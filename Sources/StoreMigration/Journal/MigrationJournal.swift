@@ -73,7 +73,20 @@ package struct MigrationJournal: Sendable {
         try line.withUnsafeBytes { try file.write($0, at: end) }
         try file.synchronize()
         end += Int64(line.count)
+        Self.keep(record, in: &records)
+    }
+
+    /// Appends a record to those in memory; at the end of a run, drops the names of its external files.
+    private static func keep(_ record: JournalRecord, in records: inout [JournalRecord]) {
         records.append(record)
+        switch record {
+        case .done, .rolledBack, .restored: break
+        default: return
+        }
+        for index in records.indices.reversed() {
+            records[index].dropExternalFiles()
+            if case .begin = records[index] { return }
+        }
     }
 
     /// The length and the checksum of a record.
@@ -89,7 +102,7 @@ package struct MigrationJournal: Sendable {
         while let line = try line(in: file, at: offset, size),
             let record = JournalRecord(decoding: try bytes(of: file, line))
         {
-            records.append(record)
+            keep(record, in: &records)
             offset = line.upperBound + 1
         }
         // A torn tail is at most one record.

@@ -145,6 +145,18 @@ struct MigrationJournalTests {
         #expect(try MigrationJournal.records(in: scratch.directory) == [record, .fenced, record])
     }
 
+    @Test("The names of external files are kept until the run ends", arguments: [JournalRecord.rolledBack, .restored])
+    func filesOfEndedRuns(_ end: JournalRecord) throws {
+        let begin = try #require(Self.records.first { if case .begin = $0 { true } else { false } })
+        let files = Self.publishing(["a": FileIdentity(device: 1, inode: 2)])
+        let scratch = try ScratchFolder()
+        var journal = try MigrationJournal(in: scratch.directory)
+        for record in [begin, files, end, begin, files] { try journal.append(record) }
+        let expected = [begin, Self.publishing([:]), end, begin, files]
+        #expect(journal.records == expected)
+        #expect(try MigrationJournal.records(in: scratch.directory) == expected)
+    }
+
     @Test("A journal with a hundred thousand external files is read back")
     func manyExternalFiles() throws {
         let names = (0..<100_000).map { "0F4C5E1A-0000-4000-8000-\(String(1_000_000_000_000 + $0))" }
