@@ -58,7 +58,7 @@ struct HabitApp: AsyncParsableCommand {
             return try HabitProgress(ofHabit: id, on: date, in: context)
         }
         if let shown { try HabitNotification(title: "Time for: \(shown.name)", habit: id).schedule(in: group) }
-        show(shown?.description ?? "There is no such habit.")
+        show(shown?.description ?? (delete ? "The habit is deleted." : "There is no such habit."))
         var remaining = changes
         guard remaining > 0 else { return }
         for await _ in notices {

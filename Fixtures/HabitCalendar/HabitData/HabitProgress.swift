@@ -55,7 +55,7 @@ public struct HabitProgress: Sendable, Equatable, CustomStringConvertible {
     }
 
     public var description: String {
-        guard let challenge else { return "\(name): \(daysExecuted) days executed" }
+        guard let challenge else { return "\(name): \(daysExecuted) \(daysExecuted == 1 ? "day" : "days") executed" }
         return "\(name): day \(challenge.day), \(challenge.daysToFinish) days to finish, "
             + "\(challenge.daysMissed) missed, \(daysExecuted) executed"
     }

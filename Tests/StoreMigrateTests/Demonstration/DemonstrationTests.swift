@@ -13,11 +13,13 @@ struct DemonstrationTests {
         // In this order.
         let parts = [
             "FIRST LAUNCH", "There are no habits yet: start the app.", "Read ten pages: 0 days executed",
-            "Read ten pages: 1 days executed", "UPGRADE", "Shared HabitCalendar.sqlite: 1,204 objects",
+            "Read ten pages: 1 day executed", "UPGRADE", "Shared HabitCalendar.sqlite: 1,204 objects",
             "store moved to ~/group.habits/HabitCalendar.sqlite", "FROM THE APP TO THE WIDGET", "Time for: Evening run",
             "FROM THE WIDGET TO THE APP", "controller: insert 2026-11-15 row 98", "51 executed",
-            "controller: insert 2026-11-16 row 99", "Saves while the app did not run: 1", "are removed: 1",
-            "merging   passed", "REPORT", "What was proved",
+            "controller: insert 2026-11-16 row 99", "Saves while the app did not run: 1",
+            "The habit is deleted.", "are removed: 1", "merging   passed", "extension(widget) to app: insert",
+            "app to extension(widget): insert", "REPORT", "What was proved",
+            "What one program saves arrives in another, tried on a scratch copy. ✓ passed",
         ]
         var rest = run.output[...]
         for part in parts {

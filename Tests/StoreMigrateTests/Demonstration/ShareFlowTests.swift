@@ -77,10 +77,10 @@ struct ShareFlowTests {
         // Step 4: the extension "fetches one object by its id and shows it; it may also modify".
         #expect(try await stage.widget().output == "Time to run\nMorning run: 0 days executed\n")
         let done = try await stage.widget(HabitStage.habit, ["--done"])
-        #expect(done.output == "Time to run\nMorning run: 1 days executed\n", "\(done.errors)")
+        #expect(done.output == "Time to run\nMorning run: 1 day executed\n", "\(done.errors)")
         // The second launch finds the same store.
         let second = try await stage.app()
-        #expect(second.status == 0 && second.output.hasSuffix("Morning run: 1 days executed\n"), "\(second.errors)")
+        #expect(second.status == 0 && second.output.hasSuffix("Morning run: 1 day executed\n"), "\(second.errors)")
         #expect(try await stage.stored("SELECT count(*) FROM ZHABIT") == "1")
     }
 
@@ -139,7 +139,7 @@ struct ShareFlowTests {
             atPath: folder + "/\(Self.missing).json",
             toPath: folder + "/a second one.json"
         )
-        #expect(try await stage.app(["--delete"], habit: Self.missing).output == "There is no such habit.\n")
+        #expect(try await stage.app(["--delete"], habit: Self.missing).output == "The habit is deleted.\n")
         // "an unknown one a normal answer"; "for an id that is gone: nothing, and it says so".
         let shown = try await stage.widget(Self.missing)
         #expect(shown.status == 0, "\(shown.errors)")
