@@ -11,6 +11,15 @@ extension Finding.Code {
     public static let legacyKeyAbsent = Finding.Code(rawValue: "legacyKeyAbsent")
     /// Pending changes name objects of other stores alone.
     public static let legacyOfAnotherStore = Finding.Code(rawValue: "legacyOfAnotherStore")
+    /// A preferences file holds pending changes that an import would convert to notices.
+    public static let legacyChangesPending = Finding.Code(rawValue: "legacyChangesPending")
+}
+
+extension Finding {
+    /// True for a finding about a preferences file that the caller named.
+    public var concernsLegacyChanges: Bool {
+        [.legacyFileAbsent, .legacyKeyAbsent, .legacyOfAnotherStore, .legacyChangesPending].contains(code)
+    }
 }
 
 /// Imports pending changes that apps without a relay archived in a preferences file.
@@ -52,8 +61,33 @@ public struct LegacyDefaultsImport: BlockingCalls {
     ///
     /// Removes nothing while the queue has no consumer. A missing file or key counts as empty, with a finding.
     public func run(into queue: RelayQueue) throws(RelayError) -> Result {
+        try namingFile { try take(into: queue) }
+    }
+
+    /// What an import beside the store `uuid` would find; writes nothing.
+    ///
+    /// Payloads count as pending until they are removed from the file, whether they were imported or not.
+    package func preview(forStore uuid: String?) throws(RelayError) -> [Finding] {
+        try namingFile {
+            guard let folder = try Directory.openIfPresent(path: file.folder) else { return [fileAbsent] }
+            let (content, findings) = try content(in: folder)
+            guard let payloads = content?.payloads else { return findings }
+            let foreign = Self.foreign(payloads, to: uuid)
+            var result = foreign.isEmpty ? [] : [ofAnotherStore(foreign.map { payloads[$0] })]
+            let count = payloads.count - foreign.count
+            if count > 0 {
+                let message =
+                    "\(Self.saves(count)) under the key '\(key)' \(count == 1 ? "becomes a change notice" : "become change notices")"
+                    + " when the store is shared, unless imported before"
+                result.append(Finding(.legacyChangesPending, .info, level: .coredata, message, path: file.path))
+            }
+            return result
+        }
+    }
+
+    private func namingFile<Value>(_ body: () throws -> Value) throws(RelayError) -> Value {
         do {
-            return try take(into: queue)
+            return try body()
         } catch let error as UndecodableData {
             throw RelayError(
                 code: .notALegacyPayload,
@@ -66,36 +100,50 @@ public struct LegacyDefaultsImport: BlockingCalls {
         }
     }
 
-    private func take(into queue: RelayQueue) throws -> Result {
-        var result = Result()
-        guard let folder = try Directory.openIfPresent(path: file.folder) else {
-            result.findings = [absent(.legacyFileAbsent, "there is no preferences file")]
-            return result
-        }
-        let source = folder.path + "/" + file.name + "\n" + key
-        guard let status = try folder.status(of: file.name) else {
-            try queue.forgetImport(from: source)
-            result.findings = [absent(.legacyFileAbsent, "there is no preferences file")]
-            return result
-        }
+    /// The preferences file as it was read, and the payloads under the key.
+    private struct Content {
+        let status: FileStatus
+        let bytes: [UInt8]
+        let preferences: [String: PropertyListValue]
+        let payloads: [LegacyPayload]
+    }
+
+    /// Reads the file; without the file or the key there is no content, but the reason.
+    private func content(in folder: Directory) throws -> (Content?, findings: [Finding]) {
+        guard let status = try folder.status(of: file.name) else { return (nil, [fileAbsent]) }
         let bytes = try folder.contents(of: file.name, limit: Self.mostBytes)
-        guard case .dictionary(var preferences) = try PropertyListReader.value(from: bytes) else {
+        guard case .dictionary(let preferences) = try PropertyListReader.value(from: bytes) else {
             throw UndecodableData("the file is not a preferences file")
         }
         guard let value = preferences[key] else {
-            // Another program removed the key: the same changes count as new when they return.
-            try queue.forgetImport(from: source)
             let holding = preferences.filter { (try? LegacyPayload.all(in: $0.value))?.isEmpty == false }.keys.sorted()
             let list = holding.isEmpty ? "no key has any" : "they are under " + holding.joined(separator: ", ")
             let message = "the key '\(key)' has no pending changes; \(list)"
-            result.findings = [absent(.legacyKeyAbsent, message, holding.isEmpty ? .info : .warning)]
-            return result
+            return (nil, [absent(.legacyKeyAbsent, message, holding.isEmpty ? .info : .warning)])
         }
         let payloads = try LegacyPayload.all(in: value)
-        let foreign = try foreign(payloads, to: queue)
+        return (Content(status: status, bytes: bytes, preferences: preferences, payloads: payloads), [])
+    }
+
+    private func take(into queue: RelayQueue) throws -> Result {
+        var result = Result()
+        guard let folder = try Directory.openIfPresent(path: file.folder) else {
+            result.findings = [fileAbsent]
+            return result
+        }
+        let source = folder.path + "/" + file.name + "\n" + key
+        let (content, findings) = try content(in: folder)
+        guard let content else {
+            // Another program removed the key: the same changes count as new when they return.
+            try queue.forgetImport(from: source)
+            result.findings = findings
+            return result
+        }
+        let payloads = content.payloads
+        let foreign = Self.foreign(payloads, to: payloads.isEmpty ? nil : try queue.storeUUID())
         if !foreign.isEmpty { result.findings.append(ofAnotherStore(foreign.map { payloads[$0] })) }
         let digests = Self.digests(payloads, from: source)
-        let state = Self.state(status)
+        let state = Self.state(content.status)
         // A rewritten array, for example by a later save, counts as new as a whole.
         let known = try queue.imported(from: source)
             .flatMap { mark in try Self.holds(mark, digests, state, queue) ? mark : nil }
@@ -129,16 +177,17 @@ public struct LegacyDefaultsImport: BlockingCalls {
             result.waiting = payloads.count
             return result
         }
+        var preferences = content.preferences
         preferences[key] = nil
         // Stage first, because it writes and fsyncs: the comparison below must be as late as possible to see an app's
         // write.
         let replacement = try folder.stageReplacement(
             of: file.name,
             with: PropertyListWriter.bytes(of: .dictionary(preferences)),
-            mode: status.mode & 0o777
+            mode: content.status.mode & 0o777
         )
         // Changes that were added after the read stay in the file; the next run imports them.
-        guard try folder.contents(of: file.name, limit: Self.mostBytes) == bytes,
+        guard try folder.contents(of: file.name, limit: Self.mostBytes) == content.bytes,
             try folder.status(of: file.name).map(Self.state) == state
         else {
             replacement.cancel()
@@ -172,14 +221,16 @@ public struct LegacyDefaultsImport: BlockingCalls {
         "\(status.identity.inode)-\(status.size)-\(status.modified.seconds).\(status.modified.nanoseconds)"
     }
 
+    private var fileAbsent: Finding { absent(.legacyFileAbsent, "there is no preferences file") }
+
     /// An import that found nothing, which is normal once everything was imported.
     private func absent(_ code: Finding.Code, _ message: String, _ severity: Finding.Severity = .info) -> Finding {
         Finding(code, severity, level: .coredata, message, path: file.path)
     }
 
-    /// The payloads whose objects are all of other stores than the queue's.
-    private func foreign(_ payloads: [LegacyPayload], to queue: RelayQueue) throws -> Set<Int> {
-        guard !payloads.isEmpty, let uuid = try queue.storeUUID()?.uppercased() else { return [] }
+    /// The payloads whose objects are all of other stores than the store `uuid`; none when that is unknown.
+    private static func foreign(_ payloads: [LegacyPayload], to uuid: String?) -> Set<Int> {
+        guard let uuid = uuid?.uppercased() else { return [] }
         let foreign = payloads.indices.filter { index in
             let stores = payloads[index].stores
             return !stores.isEmpty && !stores.contains(uuid)
@@ -187,13 +238,15 @@ public struct LegacyDefaultsImport: BlockingCalls {
         return Set(foreign)
     }
 
+    static func saves(_ count: Int) -> String { count == 1 ? "1 save" : "\(count) saves" }
+
     private func ofAnotherStore(_ payloads: [LegacyPayload]) -> Finding {
         let stores = payloads.reduce(into: Set()) { $0.formUnion($1.stores) }.sorted().joined(separator: ", ")
         return Finding(
             .legacyOfAnotherStore,
             .warning,
             level: .coredata,
-            "\(payloads.count == 1 ? "1 save" : "\(payloads.count) saves") under the key '\(key)' only had objects of "
+            "\(Self.saves(payloads.count)) under the key '\(key)' only had objects of "
                 + "another store (\(stores)); not imported",
             path: file.path
         )

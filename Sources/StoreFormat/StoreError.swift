@@ -38,6 +38,8 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
         public static let replaced = Code(rawValue: "replaced")
         /// The request does not match the store.
         public static let incompatible = Code(rawValue: "incompatible")
+        /// The request needs entities or history, and the store is a plain SQLite database.
+        public static let plainStore = Code(rawValue: "plainStore")
         /// The store needs a collation or a function that only its own programs define; the store is not damaged.
         public static let lacksDefinition = Code(rawValue: "lacksDefinition")
         /// The caller asked to stop.

@@ -36,7 +36,9 @@ public struct PluginFile: Hashable, Sendable {
         let file = try status(of: path)
         guard file.st_mode & S_IFMT == S_IFREG else { throw refusal("it is not a regular file") }
         guard file.st_mode & 0o111 != 0 else {
-            throw refusal("it is not executable", suggestion: "Make it executable: chmod u+x '\(path)'")
+            // Root runs plugins as an unprivileged user.
+            let who = geteuid() == 0 || file.st_uid != geteuid() ? "" : "u"
+            throw refusal("it is not executable", suggestion: "Make it executable: chmod \(who)+x '\(path)'")
         }
         guard file.st_mode & (S_ISUID | S_ISGID) == 0 else {
             throw refusal("it would run as another user or group (setuid)")

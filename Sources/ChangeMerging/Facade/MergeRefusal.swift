@@ -11,14 +11,16 @@ public enum MergeRefusal: Hashable, Sendable, Codable, CustomStringConvertible {
         case cloudMirrorInBothPlaces
     }
 
-    /// The stores have no common ancestor, and no identity says which of their objects are the same.
+    /// The base is not the common ancestor of both stores.
     case unrelated
+    /// The stores have no common ancestor, and no identity says which objects of these entities are the same.
+    case unidentifiedEntities([String])
     /// The side ends before the base does: its lost changes would look like deletions.
     case baseIsNewer(MergeDirection)
     /// The side does not descend from the base.
     case notTheBase(MergeDirection)
-    /// Two copies of one store, without the base that they share.
-    case needsBase
+    /// Two copies of one store, without the base that they share, and without an identity for these entities.
+    case needsBase(entities: [String])
     /// Without a base, the rows of the table have no identity: the merge would duplicate each of them.
     case unidentified(table: String)
     /// Only one of the stores is a Core Data store.
@@ -39,7 +41,8 @@ public enum MergeRefusal: Hashable, Sendable, Codable, CustomStringConvertible {
 
     public var kind: Kind {
         switch self {
-        case .unrelated, .needsBase, .unidentified, .conflicts, .baseIsNewer, .notTheBase, .notCarried,
+        case .unrelated, .unidentifiedEntities, .needsBase, .unidentified, .conflicts, .baseIsNewer, .notTheBase,
+            .notCarried,
             .externalFileDiffers:
             .needsDecision
         case .cloudMirrorInBothPlaces, .cloudRecordNeedsAnotherKey: .cloudMirrorInBothPlaces
@@ -47,16 +50,26 @@ public enum MergeRefusal: Hashable, Sendable, Codable, CustomStringConvertible {
         }
     }
 
+    /// The entities or tables for which an identity would permit the merge.
+    public var unidentified: [String] {
+        switch self {
+        case .unidentifiedEntities(let entities), .needsBase(let entities): entities
+        case .unidentified(let table): [table]
+        default: []
+        }
+    }
+
     public var description: String {
         switch self {
-        case .unrelated:
+        case .unrelated: "the base is not the common ancestor of both stores"
+        case .unidentifiedEntities:
             "the stores have no common ancestor: name as identity the attributes by which objects are the same"
         case .baseIsNewer(let side): "the base is newer than the \(side.rawValue) store, whose last changes were lost"
         case .notTheBase(let side): "the \(side.rawValue) store does not descend from the base"
         case .needsBase: "the stores have a common ancestor: a merge needs the base, or an identity for each entity"
         case .unidentified(let table):
-            "the rows of the table \(table) have no identity: a merge needs the base, or the columns that identify "
-                + "a row, as the identity \(table)=COLUMN"
+            "the rows of the table \(table) have no identity: a merge needs the base, or as identity the columns by which "
+                + "its rows are the same"
         case .kindsDiffer: "only one of the stores is Core Data's"
         case .modelsDiffer(let entity, let property):
             "\(entity)\(property.map { "." + $0 } ?? "") differs between the stores"

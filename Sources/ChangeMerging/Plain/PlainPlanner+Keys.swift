@@ -80,9 +80,9 @@ extension PlainPlanner {
         let columns = names.compactMap { name in table.columns.firstIndex { $0.lowercased() == name.lowercased() } }
         guard columns.count == names.count else {
             throw StoreError(
-                .incompatible,
+                .wrongSettings,
                 path: shared.location.path,
-                "the table \(table.name) does not have all columns of its identity"
+                "the merge does not read all columns of the identity of the table \(table.name)"
             )
         }
         for key in try table.keys(where: columns, are: columns.map { values[$0] }, in: shared) {

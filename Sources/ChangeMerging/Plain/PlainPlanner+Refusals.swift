@@ -18,10 +18,7 @@ extension PlainPlanner {
     /// A number assigned by SQLite has no meaning in another store: differing rows of such a table would be duplicated.
     mutating func refuseUnidentifiedRows() throws {
         guard base == nil else { return }
-        for (index, table) in layout.tables.enumerated()
-        where table.hasMovableKey && table.uniques.isEmpty && table.follows == nil
-            && settings.identities[table.name] == nil
-        {
+        for (index, table) in layout.tables.enumerated() where table.needsIdentity(settings) {
             guard plan.actions[index].values.contains(where: { $0.kind == .insert }),
                 try shared.value("SELECT 1 FROM \(table.quotedName) LIMIT 1") != nil
             else { continue }

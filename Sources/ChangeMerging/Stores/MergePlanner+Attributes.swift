@@ -91,7 +91,7 @@ extension MergePlanner {
         }
         if !taken.isEmpty { try take(taken, from: source, into: target, entity) }
         // An object that does not take the old side's values keeps its own unique values.
-        let unique = Set(constraints(of: entity).flatMap { $0 })
+        let unique = Set(rules.constraints(of: entity).flatMap { $0 })
         if old.updated[source]?.intersection(unique).isSubset(of: taken) == false { holdingOn.insert(target) }
         for side in losers { park(side, side == .shared ? target : source, entity, .bothChanged) }
     }
@@ -167,7 +167,7 @@ extension MergePlanner {
     }
 
     private mutating func omitTakenValues(of entity: String, from source: RowKey, as target: RowKey) throws {
-        for constraint in constraints(of: entity) {
+        for constraint in rules.constraints(of: entity) {
             let values = try sides.old.stored(constraint, of: entity, source.key) ?? [:]
             guard try !holders(of: values, in: entity).isEmpty else { continue }
             plan.conflicts.append(
@@ -191,7 +191,7 @@ extension MergePlanner {
     private mutating func take(_ names: Set<String>, from source: RowKey, into target: RowKey, _ entity: String) throws
     {
         var names = names
-        for constraint in constraints(of: entity) where !names.isDisjoint(with: constraint) {
+        for constraint in rules.constraints(of: entity) where !names.isDisjoint(with: constraint) {
             let given = try sides.old.stored(names.intersection(constraint), of: entity, source.key) ?? [:]
             let present = try sides.shared.stored(constraint, of: entity, target.key) ?? [:]
             guard try holders(of: present.merging(given) { $1 }, in: entity).contains(where: { $0.row != target })

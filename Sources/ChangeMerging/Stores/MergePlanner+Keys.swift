@@ -49,41 +49,9 @@ extension MergePlanner {
         let rows = SideChanges.sorted(old.inserted.keys.map { RowKey(root: $0.root, key: 0 &- $0.key) })
             .map { RowKey(root: $0.root, key: 0 &- $0.key) }
             .compactMap { row in old.inserted[row].map { (source: row, entity: $0) } }
-        let depths = Dictionary(uniqueKeysWithValues: Set(rows.map(\.entity)).map { ($0, identityDepth(of: $0) ?? 0) })
+        let depths = Dictionary(uniqueKeysWithValues: Set(rows.map(\.entity)).map { ($0, rules.depth(of: $0) ?? 0) })
         guard depths.values.contains(where: { $0 > 0 }) else { return rows }
         return Dictionary(grouping: rows) { depths[$0.entity] ?? 0 }.sorted { $0.key < $1.key }.flatMap(\.value)
-    }
-
-    /// The groups of properties that identify objects of an entity: attributes, and to-one relationships where a setting
-    /// names them.
-    func identities(of entity: String) -> [[String]] {
-        constraints(of: entity)
-            + sides.shared.layout.model.lineage(of: entity).compactMap { settings.identities[$0.name] }
-            .filter { !$0.isEmpty }
-    }
-
-    /// How many objects must be identified one after the other before those of an entity are; nil for a cycle.
-    func identityDepth(of entity: String, below path: Set<String> = []) -> Int? {
-        guard !path.contains(entity) else { return nil }
-        let model = sides.shared.layout.model
-        var depth = 0
-        for name in Set(identities(of: entity).joined()) {
-            guard let destination = model.relationships(of: entity).first(where: { $0.name == name })?.destination
-            else { continue }
-            for partner in sides.shared.layout.entities.keys where model.isEntity(partner, kindOf: destination) {
-                guard let below = identityDepth(of: partner, below: path.union([entity])) else { return nil }
-                depth = max(depth, below + 1)
-            }
-        }
-        return depth
-    }
-
-    /// The uniqueness constraints of an entity that consist of attributes alone.
-    func constraints(of entity: String) -> [[String]] {
-        let model = sides.shared.layout.model
-        let attributes = Set(model.attributes(of: entity).map(\.name))
-        return model.lineage(of: entity).flatMap(\.uniquenessConstraints)
-            .filter { !$0.isEmpty && attributes.isSuperset(of: $0) }
     }
 
     /// Collects the objects of the shared side alone, which an object inserted by the old side may match.
@@ -92,11 +60,11 @@ extension MergePlanner {
     mutating func identify() throws {
         identified = [:]
         let inserted = Set(old.inserted.values)
-        guard inserted.contains(where: { !identities(of: $0).isEmpty }) else { return }
+        guard inserted.contains(where: { !rules.identities(of: $0).isEmpty }) else { return }
         let kept = old.deleted.filter { self.kept.contains($0.key) }
         for (row, entity) in shared.inserted.merging(kept, uniquingKeysWith: { inserted, _ in inserted })
         where inserted.contains(entity) {
-            for names in identities(of: entity) {
+            for names in rules.identities(of: entity) {
                 guard let identification = try identification(of: row, entity, names, on: sides.shared) else {
                     continue
                 }
@@ -139,7 +107,7 @@ extension MergePlanner {
 
     private func sameObject(as source: RowKey, of entity: String) throws -> RowKey? {
         guard !identified.isEmpty else { return nil }
-        for names in identities(of: entity) {
+        for names in rules.identities(of: entity) {
             guard let identification = try identification(of: source, entity, names, on: sides.old) else { continue }
             if let row = identified[identification]?.first(where: { !joined.contains($0) && plan.deletions[$0] == nil })
             {

@@ -4,16 +4,7 @@ extension MergePlanner {
     mutating func refuseUnrelatedStores() throws {
         let (old, shared) = (sides.old, sides.shared)
         guard let base = sides.base else {
-            let met = try sides.shared.layout.entities.keys.filter { name in
-                try sides.shared.holdsObjects(of: name) && sides.old.holdsObjects(of: name)
-            }
-            let lacking = met.filter { identities(of: $0).isEmpty }
-            if old.metadata.uuid == shared.metadata.uuid {
-                // Copies of one store without a common base: the same key may or may not denote the same object.
-                if !lacking.isEmpty { plan.refusals.append(.needsBase) }
-            } else if !met.isEmpty, lacking.count == met.count {
-                plan.refusals.append(.unrelated)
-            }
+            if let refusal = try rules.refusal(of: old, into: shared) { plan.refusals.append(refusal) }
             return
         }
         guard base.metadata.uuid == old.metadata.uuid, base.metadata.uuid == shared.metadata.uuid else {

@@ -1,4 +1,3 @@
-import NearNames
 import StoreFormat
 
 /// Plans a merge of Core Data stores; it reads the three stores and writes nothing.
@@ -41,7 +40,7 @@ struct MergePlanner {
     }
 
     private mutating func planAll(_ movedOutside: [RekeyedObject]) throws -> MergePlan {
-        try checkSettings()
+        try rules.requireNames(schema: sides.shared.schema, path: sides.shared.connection.location.path)
         try refuseUnrelatedStores()
         guard plan.refusals.isEmpty else { return plan }
         try collect()
@@ -161,41 +160,10 @@ struct MergePlanner {
         }
     }
 
-    /// Throws if a setting names an entity or attribute that the store lacks, instead of ignoring the setting.
-    private func checkSettings() throws {
-        let model = sides.shared.layout.model
-        let names = Set(settings.policies.keys).union(settings.identities.keys)
-        for name in names.sorted(by: ManagedObjectModel.inByteOrder) {
-            guard sides.shared.layout.entities[name] != nil else {
-                if sides.shared.schema.table(named: name) != nil { continue }
-                let hint = NearName.hint(name, among: sides.shared.layout.entities.keys.sorted(), list: "it has")
-                throw StoreError(
-                    .wrongSettings,
-                    path: sides.shared.connection.location.path,
-                    "the store has no entity \(name), which the merge settings name; \(hint)"
-                )
-            }
-            guard let properties = settings.identities[name] else { continue }
-            let known = Set(model.attributes(of: name).filter { !$0.isTransient }.map(\.name))
-                .union(model.relationships(of: name).filter { !$0.isToMany }.map(\.name))
-            if let unknown = properties.first(where: { !known.contains($0) }) {
-                throw StoreError(
-                    .wrongSettings,
-                    path: sides.shared.connection.location.path,
-                    "\(name) has no attribute or to-one relationship \(unknown) to identify its objects; "
-                        + NearName.hint(unknown, among: known.sorted(), list: "it has")
-                )
-            }
-            guard identityDepth(of: name) == nil else { continue }
-            throw StoreError(
-                .wrongSettings,
-                path: sides.shared.connection.location.path,
-                "the identity of \(name) depends on itself through its relationships"
-            )
-        }
-    }
-
     // MARK: Shared by all steps
+
+    /// What identifies objects of the shared store's model.
+    var rules: IdentityRules { IdentityRules(layout: sides.shared.layout, settings: settings) }
 
     func relation(_ link: Link) -> LinkRelation { sides.shared.relations[link.relation] }
 

@@ -47,7 +47,7 @@ public struct ObjectReader: BlockingCalls {
         guard let metadata = try StoreMetadata(reading: connection),
             let numbers = try EntityNumbers(reading: connection)
         else {
-            throw StoreError(.incompatible, path: path, "not a Core Data store, so it has no entities")
+            throw StoreError(.plainStore, path: path, "a plain SQLite store has tables, and no entities to fetch")
         }
         let schema = try StoreSchema(reading: connection)
         var model =

@@ -4,7 +4,7 @@ public import StoreFormat
 /// Reads a store's persistent history without a coordinator and without any write, not even of the `-shm` file.
 ///
 /// Includes the WAL. Each call reads one snapshot of the store. Every method throws `StoreError` with the code
-/// `incompatible` for a store that is not Core Data's.
+/// `plainStore` for a store that is not Core Data's.
 public struct HistoryReader: BlockingCalls {
     private let reading: StoreReading
 
@@ -103,9 +103,9 @@ public struct HistoryReader: BlockingCalls {
         try reading.withView(of: location) { view in
             guard try StoreMetadata(reading: view.connection) != nil else {
                 throw StoreError(
-                    .incompatible,
+                    .plainStore,
                     path: location.path,
-                    "not a Core Data store, so it has no history"
+                    "a plain SQLite store records no history"
                 )
             }
             guard let history = PersistentHistory(schema: try StoreSchema(reading: view.connection)) else { return nil }

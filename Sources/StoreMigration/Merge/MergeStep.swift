@@ -111,7 +111,30 @@ struct MergeStep {
     }
 }
 
+extension Surroundings {
+    /// Throws if merge settings name an entity, a table or a property that the store at `location` lacks.
+    func require(_ settings: MergeSettings, in location: StoreLocation) throws {
+        guard !settings.policies.isEmpty || !settings.identities.isEmpty else { return }
+        try reader.withView(of: location) { try settings.requireNames(in: $0.connection) }
+    }
+}
+
 extension MigrationError {
+    /// The same error after a share: the merge that is completed by identities is part of the next share.
+    func sharing(old: StoreLocation, new: StoreLocation) -> MigrationError {
+        guard case .merge(new.path, old.path, let entities)? = next, !entities.isEmpty else { return self }
+        return MigrationError(
+            outcome,
+            message,
+            path: path,
+            advice: advice,
+            next: .share(old: old.path, new: new.path, onBoth: .merge, identifying: entities),
+            findings: findings,
+            report: report,
+            underlyingError: underlyingError
+        )
+    }
+
     /// A merge into an old store that would assign other keys than the new one has.
     static func otherKeys(path: String) -> MigrationError {
         MigrationError(
@@ -140,13 +163,16 @@ extension MigrationError {
             default: false
             }
         }
+        let entities = summary.refusals.flatMap(\.unidentified)
         self.init(
             outcome,
             summary.refusals.map(\.description).joined(separator: "; "),
             path: into.path,
             advice: "Nothing was merged, and both stores are unchanged."
                 + (needsSameChange ? " Make the same change in \(into.path), then run the command again." : ""),
-            next: needsSameChange ? .diff(from.path, into.path) : nil
+            next: needsSameChange
+                ? .diff(from.path, into.path)
+                : entities.isEmpty ? nil : .merge(into: into.path, from: from.path, identifying: entities)
         )
     }
 }

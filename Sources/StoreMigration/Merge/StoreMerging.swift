@@ -42,6 +42,7 @@ public struct StoreMerging: Sendable {
         do {
             try requirePlaces()
             try requireWritable()
+            try surroundings.require(options.settings, in: into)
             if let pair = try pair() {
                 if try pair.isSettled() { return unchanged }
                 return outcome(try pair.summary(), message: "nothing was written")
@@ -81,6 +82,7 @@ public struct StoreMerging: Sendable {
         do {
             try requirePlaces()
             try requireWritable()
+            try surroundings.require(options.settings, in: into)
             try recoverPair()
             if let pair = try pair() {
                 if try pair.isSettled() { return unchanged }

@@ -40,7 +40,7 @@ extension MigrationError {
                 error.message,
                 path: error.path,
                 advice: error.code.advice,
-                next: error.code == .fenced ? .inspect(path: error.path) : nil,
+                next: [.fenced, .plainStore].contains(error.code) ? .inspect(path: error.path) : nil,
                 underlyingError: error
             )
         case let error as FileError where error.errno == .noSuchFileOrDirectory && error.operation == "open the folder":
@@ -158,7 +158,7 @@ extension StoreError.Code {
         case .unreadable, .notADatabase, .emptyFile, .damaged, .valueTooLarge: .foundButUnreadable
         case .notWritable: .notWritable
         case .noSpace: .noSpace
-        case .incompatible, .lacksDefinition: .incompatible
+        case .incompatible, .lacksDefinition, .plainStore: .incompatible
         case .wrongSettings: .usage
         case .fenced: .needsDecision
         case .changedMeanwhile, .replaced: .busy
@@ -177,7 +177,10 @@ extension StoreError.Code {
         case .changedMeanwhile: UnreadableStore.Reason.changing.advice
         case .tooManyOpenFiles: Errno.tooManyOpenFiles.advice
         case .incompatible: "Nothing was changed. Name a store, model or entity that fits."
-        case .wrongSettings: "Nothing was changed. Name entities and attributes of the store."
+        case .plainStore:
+            "The inspect command counts its rows, the diff command compares it with a copy, and sqlite3 reads its tables."
+        case .wrongSettings:
+            "Nothing was changed. Name entities or tables of the store, and their attributes or columns."
         case .lacksDefinition: "The store is sound. Make the change with one of its programs."
         default: nil
         }

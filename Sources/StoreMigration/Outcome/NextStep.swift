@@ -5,7 +5,9 @@ public enum NextStep: Hashable, Sendable {
     /// Finish or roll back an interrupted run.
     case resume(old: String)
     /// Run the share with the options of the present run; `onBoth` makes the pending decision when both stores have objects.
-    case share(old: String, new: String, onBoth: ShareOptions.BothPlacesPolicy? = nil)
+    ///
+    /// The caller completes the identity of each entity in `identifying`.
+    case share(old: String, new: String, onBoth: ShareOptions.BothPlacesPolicy? = nil, identifying: [String] = [])
     /// Show the state of both paths.
     case status(old: String, new: String)
     /// Verify a store.
@@ -14,8 +16,8 @@ public enum NextStep: Hashable, Sendable {
     case inspect(path: String)
     /// Show the differences of two stores.
     case diff(String, String)
-    /// Merge one store into another.
-    case merge(into: String, from: String)
+    /// Merge one store into another; the caller completes the identity of each entity in `identifying`.
+    case merge(into: String, from: String, identifying: [String] = [])
     /// Undo the last merge into a store.
     case unmerge(into: String)
     /// Move back to the old store, with the new one's content.
@@ -41,17 +43,34 @@ extension NextStep: CustomStringConvertible {
             switch self {
             case .retire(let old): ["store-migrate", "retire", old] + run
             case .resume(let old): ["store-migrate", "resume", old] + run
-            case .share(let old, let new, let onBoth): ["store-migrate", "share", old, new] + sharing(onBoth)
+            case .share(let old, let new, let onBoth, let entities):
+                ["store-migrate", "share", old, new] + sharing(onBoth) + Self.identities(of: entities)
             case .status(let old, let new): ["store-migrate", "status", old, new] + run
             case .verify(let store): ["store-migrate", "verify", store] + reading
             case .inspect(let path): ["store-migrate", "inspect", path] + reading
             case .diff(let first, let second): ["store-migrate", "diff", first, second] + reading
-            case .merge(let into, let from): ["store-migrate", "merge", into, from] + reading
+            case .merge(let into, let from, let entities):
+                ["store-migrate", "merge", into, from] + reading + Self.identities(of: entities)
             case .unmerge(let into): ["store-migrate", "unmerge", into] + run
             case .unshare(let old, let new): ["store-migrate", "unshare", old, new] + run
             case .makeFolder(let path): ["mkdir", "-p", path]
             }
         return Self.commandLine(words)
+    }
+
+    private static func identities(of entities: [String]) -> [String] {
+        entities.flatMap { ["--identity", "\($0)=\(attribute)"] }
+    }
+
+    /// Stands for the attribute that the caller names.
+    private static let attribute = "ATTRIBUTE"
+
+    /// True when the command line contains a word that the caller replaces.
+    public var needsCompletion: Bool {
+        switch self {
+        case .share(_, _, _, let entities), .merge(_, _, let entities): !entities.isEmpty
+        default: false
+        }
     }
 
     /// Words as one line for a POSIX shell, with quotes where it needs them.

@@ -81,6 +81,9 @@ public struct SharePlan: Hashable, Sendable {
         )
     }
 
+    /// The same plan with more findings.
+    func adding(_ more: [Finding]) -> SharePlan { describing(roles, steps: steps, findings: more) }
+
     /// The same plan with the roles, steps and findings of strategies.
     func describing(_ roles: [RoleDescription], steps: [PlanStep], findings more: [Finding]) -> SharePlan {
         SharePlan(

@@ -7,6 +7,8 @@ extension Finding.Code {
     public static let relayNotCarried = Finding.Code(rawValue: "relayNotCarried")
     /// Unread change notices were copied to the new store.
     public static let relayCarried = Finding.Code(rawValue: "relayCarried")
+    /// Saves in preferences were imported by an earlier run.
+    public static let legacyChangesImported = Finding.Code(rawValue: "legacyChangesImported")
 }
 
 /// Copies pending change notices from the old store's relay to the new one's, once no program can save to the old
@@ -34,6 +36,34 @@ struct RelayCarriage {
                 + legacyChanges.flatMap { carry($0, to: queue) }
         } catch {
             return [notCarried("\(error)", from: old.folder + "/" + RelayQueue.name(for: old.name))]
+        }
+    }
+
+    /// What a share would find in the preferences files; writes nothing.
+    ///
+    /// `uuid` is the UUID of the store that is shared.
+    func preview(forStore uuid: String?) -> [Finding] {
+        legacyChanges.flatMap { changes in
+            do throws(RelayError) {
+                return try changes.preview(forStore: uuid)
+            } catch {
+                return [notCarried(error.message, from: error.path)]
+            }
+        }
+    }
+
+    /// Imports pending changes in preferences files beside a store that was shared before, and wakes its programs.
+    func importLegacyChanges() -> [Finding] {
+        guard !legacyChanges.isEmpty else { return [] }
+        do {
+            let queue = try RelayQueue(beside: new, lockTimeout: lockTimeout)
+            let findings = legacyChanges.flatMap { carry($0, to: queue) }
+            if findings.contains(where: { $0.code == .relayCarried }) {
+                try RemoteChangeNotification(beside: new).post()
+            }
+            return findings
+        } catch {
+            return [notCarried("\(error)", from: new.folder + "/" + RelayQueue.name(for: new.name))]
         }
     }
 
@@ -65,13 +95,33 @@ struct RelayCarriage {
     private func carry(_ changes: LegacyDefaultsImport, to queue: RelayQueue) -> [Finding] {
         do {
             let result = try changes.run(into: queue)
-            guard result.posted > 0 else { return result.findings }
-            return result.findings + [
-                found("\(result.posted) saves in preferences were converted to change notices", queue)
+            if result.posted > 0 {
+                return result.findings + [
+                    found("\(result.posted) saves in preferences were converted to change notices", queue)
+                ]
+            }
+            if result.removed > 0 {
+                return result.findings + [
+                    imported(
+                        "every consumer has read the saves under the key '\(changes.key)'; they were removed",
+                        changes
+                    )
+                ]
+            }
+            guard result.waiting > 0, result.findings.isEmpty else { return result.findings }
+            return [
+                imported(
+                    "the saves under the key '\(changes.key)' are imported, and stay until every consumer has read them",
+                    changes
+                )
             ]
         } catch {
             return [notCarried(error.message, from: error.path)]
         }
+    }
+
+    private func imported(_ message: String, _ changes: LegacyDefaultsImport) -> Finding {
+        Finding(.legacyChangesImported, .info, level: .merging, message, path: changes.file.path)
     }
 
     private func found(_ message: String, _ queue: RelayQueue) -> Finding {

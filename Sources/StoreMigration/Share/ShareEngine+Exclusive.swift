@@ -83,15 +83,18 @@ extension ShareEngine {
                     &journal
                 )
         } else if actions.contains(.merge) {
-            result =
-                try PairMergeRun(
-                    context,
-                    identity: inspection.identity,
-                    base: journal.state.base.map { .kept($0) },
-                    takesNew: false,
-                    fencing: options.treatment == .fence
-                )
-                .run(&journal)
+            let run = PairMergeRun(
+                context,
+                identity: inspection.identity,
+                base: journal.state.base.map { .kept($0) },
+                takesNew: false,
+                fencing: options.treatment == .fence
+            )
+            do {
+                result = try run.run(&journal)
+            } catch let error as MigrationError {
+                throw error.sharing(old: old, new: new)
+            }
         } else {
             result = try ProtectRun(
                 context,

@@ -77,6 +77,33 @@ extension ShareEngine {
     }
 }
 
+/// Pending changes that apps archived in preferences files.
+extension ShareEngine {
+    private var relayCarriage: RelayCarriage {
+        RelayCarriage(
+            old: old,
+            new: new,
+            legacyChanges: options.legacyChanges,
+            lockTimeout: surroundings.lockTimeout
+        )
+    }
+
+    /// What a share would find in the preferences files; writes nothing.
+    func legacyPreview(forStore uuid: String?) -> [Finding] { relayCarriage.preview(forStore: uuid) }
+
+    /// The outcome, once pending changes are imported beside a store that was shared before.
+    ///
+    /// A run that copies or merges imports them itself. An outcome that shares nothing imports nothing, and reports
+    /// what is pending.
+    func importingLegacyChanges(_ outcome: ShareOutcome, _ prospect: Prospect) -> ShareOutcome {
+        switch outcome.outcome {
+        case .shared, .merged: outcome
+        case .alreadyShared: outcome.adding(relayCarriage.importLegacyChanges())
+        default: outcome.adding(legacyPreview(forStore: prospect.uuid))
+        }
+    }
+}
+
 extension Finding {
     /// The finding of a completed run, with the path where the displaced store is now.
     fileprivate func naming(displaced transaction: String, at new: StoreLocation) -> Finding {

@@ -45,7 +45,7 @@ struct ShareEngine {
         let prospect = try prospect(state)
         if !prospect.plan.steps.isEmpty { try require(prospect) }
         if prospect.plan.outcome == .merged {
-            _ = try PairMergePreview(
+            let preview = PairMergePreview(
                 base: state.base.map { .kept($0) },
                 from: old,
                 into: new,
@@ -54,9 +54,13 @@ struct ShareEngine {
                 settings: options.merging,
                 surroundings: surroundings
             )
-            .summary()
+            do {
+                _ = try preview.summary()
+            } catch let error as MigrationError {
+                throw error.sharing(old: old, new: new)
+            }
         }
-        return prospect.plan
+        return prospect.plan.adding(legacyPreview(forStore: prospect.uuid))
     }
 
     /// Shares the store unless that is done.
@@ -84,13 +88,13 @@ struct ShareEngine {
             let engine = keepingTreatment(of: state)
             let prospect = try engine.prospect(state)
             if let outcome = try engine.settled(prospect, state) {
-                return try writing(outcome.adding(recovered), to: file)
+                return try writing(importingLegacyChanges(outcome, prospect).adding(recovered), to: file)
             }
             if !prospect.plan.steps.isEmpty { try engine.require(prospect) }
             let outcome = try stateFolder.withJournal(deadline: surroundings.lockDeadline()) {
                 try keepingTreatment(of: $0.state).shareExclusively(prospect, file, &$0)
             }
-            if let outcome { return outcome.adding(recovered) }
+            if let outcome { return importingLegacyChanges(outcome, prospect).adding(recovered) }
             logger.notice("the stores changed since they were inspected; inspecting again")
         }
         throw MigrationError(.busy, "both stores keep changing", path: old.path, advice: "Run the command again.")

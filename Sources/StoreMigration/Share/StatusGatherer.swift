@@ -1,3 +1,4 @@
+import ChangeMerging
 import Logging
 import SafeFiles
 public import StoreFormat
@@ -146,7 +147,8 @@ struct StatusGatherer {
             // A chain's middle store is out of use, and the old store can be retired all the same.
             if case .succeeded = try gatherer.namedPlace(of: shared) { return Advice(next: .retire(old: old.path)) }
             return try advice(of: plan(state))
-        case .none, .shared, .voided, .retired: return try advice(of: plan(state))
+        case .shared(let shared): return try advice(of: plan(state), hasBase: shared.base != nil)
+        case .none, .voided, .retired: return try advice(of: plan(state))
         }
     }
 
@@ -161,16 +163,21 @@ struct StatusGatherer {
         }
     }
 
-    private func advice(of plan: SharePlan) throws -> Advice {
-        func share(_ decision: ShareOptions.BothPlacesPolicy) -> NextStep {
-            .share(old: old.path, new: new.path, onBoth: decision)
+    private func advice(of plan: SharePlan, hasBase: Bool = false) throws -> Advice {
+        func share(_ decision: ShareOptions.BothPlacesPolicy, identifying entities: [String] = []) -> NextStep {
+            .share(old: old.path, new: new.path, onBoth: decision, identifying: entities)
         }
-        let merge = NextStep.merge(into: new.path, from: old.path)
+        func merge() throws -> NextStep {
+            // A base of the pair says which objects are the same.
+            let entities = plan.outcome == .alreadyShared && hasBase ? [] : try unidentified()
+            return .merge(into: new.path, from: old.path, identifying: entities)
+        }
         return switch plan.outcome {
-        case .bothHoldObjects: Advice(choices: [share(.merge), share(.keepOld), share(.keepNew)])
-        case .lateWrites: Advice(choices: [merge, share(.keepNew)])
+        case .bothHoldObjects:
+            try Advice(choices: [share(.merge, identifying: unidentified()), share(.keepOld), share(.keepNew)])
+        case .lateWrites: try Advice(choices: [merge(), share(.keepNew)])
         case .alreadyShared where plan.findings.contains { $0.code == .rowsOnlyInOldStore }:
-            Advice(choices: [merge, .retire(old: old.path)])
+            try Advice(choices: [merge(), .retire(old: old.path)])
         // The store at the new path is another or an older one: only a person knows which is right.
         case _ where plan.next == .status(old: old.path, new: new.path):
             Advice(choices: [.diff(old.path, new.path), .inspect(path: new.path)])
@@ -187,6 +194,15 @@ struct StatusGatherer {
                 )
             )
         default: Advice(next: plan.next)
+        }
+    }
+
+    /// The entities for which a merge of both stores would ask for an identity, because they have no base.
+    private func unidentified() throws -> [String] {
+        try surroundings.reader.withView(of: old) { old in
+            try surroundings.reader.withView(of: new) { new in
+                try MergeRefusal.unidentified(in: old.connection, and: new.connection, options.merging)
+            }
         }
     }
 

@@ -10,4 +10,9 @@ struct Prospect {
     let shared: RunState.SharedRun?
     /// The store as strategies describe it; nil when none ran.
     let described: DescribedStore?
+
+    /// The UUID of the store that is shared; nil when it is unknown.
+    var uuid: String? {
+        facts?.oldCondition.inspection?.uuid ?? facts?.newCondition.inspection?.uuid ?? shared?.completion.newUUID
+    }
 }

@@ -8,6 +8,7 @@ extension ShareEngine {
     /// Inspects, plans, and runs the strategies; holds no lock.
     func prospect(_ state: RunState) throws -> Prospect {
         if let shared = try unchangedSince(state) {
+            try surroundings.require(options.merging, in: new)
             let plan = SharePlan(already: shared, at: new)
             let described = try questionInPlace().map { try DescribedStore(asking: pipeline, $0) }
             return Prospect(
@@ -19,8 +20,16 @@ extension ShareEngine {
         }
         let facts = try gatherer.facts(state: state, modelFile: options.modelFile)
         let plan = SharePlanner(facts: facts, options: options).plan()
+        if plan.outcome != .incompatible { try requireMergeNames(facts) }
         let described = try question(about: plan, facts).map { try DescribedStore(asking: pipeline, $0) }
         return Prospect(plan: try describing(plan, described), facts: facts, shared: nil, described: described)
+    }
+
+    /// Throws if a merge setting names an entity or property that the store lacks, even when nothing is merged.
+    private func requireMergeNames(_ facts: PlanningFacts) throws {
+        let stores = [facts.newCondition, facts.oldCondition].compactMap(\.inspection)
+        guard let store = stores.first(where: { !$0.isBlank }) else { return }
+        try surroundings.require(options.merging, in: store.location)
     }
 
     /// The strategies' input for a plan: the store that is copied, or the existing one; nil when no strategy was named,

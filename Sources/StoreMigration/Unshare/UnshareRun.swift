@@ -26,6 +26,7 @@ struct UnshareRun {
         try PlacesCheck(old: old, new: new).require()
         if case .none = try stateFolder.state() { throw try notShared() }
         try startWithdrawalOver()
+        try requireMergeNames()
         try RunRecovery.recover(runOver: new, settings: options.runSettings, surroundings: surroundings) {
             try $0.new == old || isWayBack($0)
         }
@@ -44,6 +45,12 @@ struct UnshareRun {
             }
             return outcome(result, transaction, withdrawal, late)
         }
+    }
+
+    /// Throws if a merge setting names an entity or property that the store lacks.
+    private func requireMergeNames() throws {
+        guard try gatherer.status(of: new)?.kind == .regular else { return }
+        try surroundings.require(options.merging, in: new)
     }
 
     /// Rolls back an interrupted unshare that has replaced nothing yet; returns false if it can only be finished.
@@ -98,6 +105,7 @@ struct UnshareRun {
     func plan() throws -> SharePlan {
         try PlacesCheck(old: old, new: new).require()
         try requireNotSharedOn()
+        try requireMergeNames()
         let (state, holders) = try stateFolder.observed()
         if !holders.isEmpty, let run = state.run {
             return SharePlan(atWork: run.transaction, holders, old: old, new: new)

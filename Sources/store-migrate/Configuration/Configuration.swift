@@ -78,6 +78,7 @@ struct Configuration {
         for strategy in strategies {
             let name = String(strategy.text.prefix { $0 != ":" })
             guard isUnknown(name, to: locator) else { continue }
+            try plugins.requireFolders()
             let error = StrategyError.unknownStrategy(name, among: PluginArguments.names(with: locator))
             throw strategy.origin.refusal(error.message)
         }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import FoundationEssentials
 import StoreFormat
+import StoreMigration
 
 /// A path as the user typed it; never empty.
 struct PathArgument: ExpressibleByArgument {
@@ -33,4 +34,34 @@ struct PathArgument: ExpressibleByArgument {
     var location: StoreLocation { StoreLocation(url: url) }
     /// The absolute path.
     var path: String { location.path }
+}
+
+/// A path that ends in a slash names a folder.
+extension PathArgument {
+    var namesFolder: Bool { text.hasSuffix("/") }
+
+    /// Throws for a path that names a folder: the verb writes a file there.
+    func requireFile() throws {
+        guard namesFolder else { return }
+        try requireFolder(" Then name a file in it.")
+        throw Failure(
+            outcome: .usage,
+            message: "this is a folder, not a file",
+            path: path,
+            advice: "Name a file in it."
+        )
+    }
+
+    /// Throws for a path that names a folder that does not exist.
+    func requireFolder(_ more: String = "") throws {
+        guard namesFolder, !StoreInspector.isFolder(path) else { return }
+        let next = NextStep.makeFolder(path: path)
+        throw Failure(
+            outcome: .nothingFound,
+            message: "the folder does not exist",
+            path: path,
+            advice: "Create it: \(next)" + (more.isEmpty ? "" : "." + more),
+            next: next
+        )
+    }
 }

@@ -1,5 +1,6 @@
 public import ArgumentParser
 import BuiltInStrategies
+import FoundationEssentials
 import StoreFormat
 import StoreMigration
 import StoreStrategies
@@ -40,8 +41,24 @@ struct PluginArguments: ParsableArguments {
         }
     }
 
+    /// Throws for a folder that does not exist: its plugins would count as unknown.
+    func requireFolders() throws {
+        func isFolder(_ path: String) -> Bool {
+            var isFolder = false
+            return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && isFolder
+        }
+        guard let missing = pluginPath.first(where: { !isFolder($0.path) }) else { return }
+        throw Failure(
+            outcome: .usage,
+            message: "there is no folder of plugins",
+            path: missing.path,
+            advice: "Check the path of --plugin-path."
+        )
+    }
+
     /// The strategy of a name: a built-in one, else a plugin, which the user's signal ends.
-    func strategy(named name: String) throws(StrategyError) -> any StoreStrategy {
+    func strategy(named name: String) throws -> any StoreStrategy {
+        try requireFolders()
         if let strategy = Self.builtIn(name) { return strategy }
         let locator = PluginLocator(folders: pluginPath.map(\.path))
         if let plugin = try locator.plugin(named: name) {
@@ -49,7 +66,7 @@ struct PluginArguments: ParsableArguments {
             sandbox.limits.deadline = pluginTimeout.duration
             return try ProcessStrategy(plugin, sandbox: sandbox) { Interruption.isRequested }
         }
-        throw .unknownStrategy(name, among: Self.names(with: locator))
+        throw StrategyError.unknownStrategy(name, among: Self.names(with: locator))
     }
 
     /// The built-in strategy of a name.
@@ -59,12 +76,13 @@ struct PluginArguments: ParsableArguments {
     static func names(with locator: PluginLocator) -> [String] { BuiltInStrategies.all.map(\.name) + locator.names }
 
     /// The built-in strategies and the plugins, with a finding for each plugin that cannot be asked.
-    func strategies() -> ([any StoreStrategy], [Finding]) {
+    func strategies() throws -> ([any StoreStrategy], [Finding]) {
+        try requireFolders()
         var (strategies, findings) = (BuiltInStrategies.all, [Finding]())
         for name in PluginLocator(folders: pluginPath.map(\.path)).names where Self.builtIn(name) == nil {
             do {
                 strategies.append(try strategy(named: name))
-            } catch {
+            } catch let error as StrategyError {
                 findings.append(Finding(.pluginNotListed, .warning, level: .files, error.message))
             }
         }

@@ -33,6 +33,7 @@ struct ReportOptions: ParsableArguments {
         _ body: (RunReport) throws -> Ending
     ) throws -> Ending {
         guard let report else { return try body(RunReport(reporter, words)) }
+        try report.requireFile()
         let run = try RunReport(reporter, words, file: ReportFile(report.url, besides: stores))
         do {
             return run.close(try body(run))

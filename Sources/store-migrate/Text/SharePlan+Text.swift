@@ -1,3 +1,4 @@
+import ChangeRelay
 import StoreFormat
 import StoreMigration
 import StoreStrategies
@@ -11,7 +12,7 @@ extension SharePlan {
         ]
         for (index, step) in steps.enumerated() { lines.append("  \(index + 1). \(step.text(in: self))") }
         lines += roles.flatMap(\.planned)
-        lines += findings.filter { $0.severity >= .warning }.map { "  " + $0.line(style) }
+        lines += findings.filter { $0.severity >= .warning || $0.concernsLegacyChanges }.map { "  " + $0.line(style) }
         lines.append(steps.isEmpty ? "There is nothing to write." : "Nothing was written.")
         if let next { lines.append(ShareOutcome.label(next) + command(next)) }
         return lines.joined(separator: "\n")

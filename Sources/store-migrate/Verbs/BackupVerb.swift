@@ -35,6 +35,7 @@ struct BackupVerb: Verb {
     }
 
     func perform(_ reporter: Reporter) throws -> Ending {
+        try output.requireFolder()
         let start = ContinuousClock.now
         let found = try access.layout(of: store.location, reporter).findings.filter { $0.code == .walHeaderWithoutLog }
         var options = BackupOptions()

@@ -21,6 +21,7 @@ struct FixtureBuildVerb: Verb {
     @OptionGroup var reporting: ReportingOptions
 
     func perform(_ reporter: Reporter) throws -> Ending {
+        try destination.requireFile()
         let built = try build()
         let figures = [
             Figures.count(built.objects, "object"), Figures.count(Int64(built.externalFiles), "external file"),

@@ -25,7 +25,7 @@ extension InspectVerb {
             return Ending(.done)
         }
         guard let model = store.model else {
-            throw StoreError(.incompatible, path: path.path, "this is not a Core Data store, so it has no model")
+            throw StoreError(.plainStore, path: path.path, "a plain SQLite store has no model")
         }
         reporter.show(model, as: part)
         return Ending(.done)

@@ -28,6 +28,7 @@ struct PlanVerb: ConfiguredVerb {
         // A run acts as the store's owner, so the plan must check that user's permissions.
         try Surroundings.current.becomeOwner(of: places.old.url, stateFolder: run.state?.url)
         var options = policy.shareOptions(run)
+        try descriptions?.requireFile()
         options.descriptionsFile = descriptions?.url
         let migrator = StoreMigrator(
             from: places.old.url,

@@ -42,6 +42,7 @@ struct RehearseVerb: Verb {
 
     func perform(_ reporter: Reporter) throws -> Ending {
         if writesNew { return try writeNew(reporter) }
+        try options.junit?.requireFile()
         return try report.accompany(Self.words, of: "The scenarios", [], failure: "were not run", reporter) {
             try rehearse($0, reporter)
         }
@@ -68,6 +69,7 @@ struct RehearseVerb: Verb {
 
     private func writeNew(_ reporter: Reporter) throws -> Ending {
         let file = scenarios.first ?? Rehearsals.defaultFile
+        try file.requireFile()
         try Rehearsals.writeTemplate(to: file, storeName: name)
         reporter.result("Wrote \(Escaped.text(file.path)); run it: \(Rehearsals.command(for: file))", record: nil)
         return Ending(.done)

@@ -34,6 +34,7 @@ struct RestoreVerb: Verb {
     @OptionGroup var reporting: ReportingOptions
 
     func perform(_ reporter: Reporter) throws -> Ending {
+        try dest.requireFolder()
         let start = ContinuousClock.now
         let restorer = StoreRestorer(
             to: dest.url,

@@ -55,6 +55,7 @@ struct ShareVerb: ConfiguredVerb {
         _ reporter: Reporter
     ) throws -> Ending {
         var options = policy.shareOptions(run)
+        try descriptions?.requireFile()
         options.descriptionsFile = descriptions?.url
         let migrator = StoreMigrator(
             from: places.old.url,

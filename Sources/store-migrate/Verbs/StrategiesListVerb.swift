@@ -15,7 +15,7 @@ struct StrategiesListVerb: Verb {
     @OptionGroup var reporting: ReportingOptions
 
     func perform(_ reporter: Reporter) throws -> Ending {
-        let (strategies, findings) = plugins.strategies()
+        let (strategies, findings) = try plugins.strategies()
         reporter.report(findings)
         if reporter.isJSON {
             for strategy in strategies { reporter.result("", record: strategy.record) }

@@ -28,7 +28,7 @@ struct PlainRefusalTests {
 
         let refused = try triple.plan(hasBase: false).summary.refusals
         #expect(refused == [.unidentified(table: "t")])
-        #expect(refused.map(\.kind) == [.needsDecision])
+        #expect(refused.map(\.kind) == [.needsDecision] && refused.flatMap(\.unidentified) == ["t"])
 
         try triple.merge(MergeSettings(identities: ["t": ["v"]]), hasBase: false)
         #expect(try triple.rows("SELECT * FROM t") == ["1 a", "2 b"])

@@ -48,13 +48,21 @@ struct MergeRefusalTests {
             try rename($0.store("base"), "0E3E5F3E-1DB3-4B0E-8A6B-0F0A3D0C9A11")
             try edit($0.store("old"))
         },
-        Case(testDescription: "unrelated stores without a base", hasBase: false, refusals: [.unrelated]) {
+        Case(
+            testDescription: "unrelated stores without a base",
+            hasBase: false,
+            refusals: [.unidentifiedEntities(["Category"])]
+        ) {
             try rename($0.store("old"), "0E3E5F3E-1DB3-4B0E-8A6B-0F0A3D0C9A11")
             for name in ["old", "shared"] {
                 try $0.store(name).connection.execute("DELETE FROM ZHABIT")
             }
         },
-        Case(testDescription: "copies of one store without a base", hasBase: false, refusals: [.needsBase]) {
+        Case(
+            testDescription: "copies of one store without a base",
+            hasBase: false,
+            refusals: [.needsBase(entities: ["Category"])]
+        ) {
             try edit($0.store("old"))
         },
         Case(

@@ -1,3 +1,4 @@
+import Foundation
 import StoreMigration
 import Testing
 
@@ -152,6 +153,8 @@ struct AdviceTests {
         if first.status == 0 || first.status == 4 { #expect(!first.errors.contains("Check the path")) }
         var followed: [String] = []
         while let next = summary["next"]?.string, followed.count < 4 {
+            // A person completes the identity.
+            if next.contains("=ATTRIBUTE") { break }
             try #require(!followed.contains(next), "\(next) leads to itself after \(followed)")
             followed.append(next)
             let isTool = next.hasPrefix("store-migrate ")
@@ -257,6 +260,136 @@ struct AdviceTests {
         let folder = try scratch.folder("plugins")
         let plugin = try scratch.file("plugins/store-migrate-strategy-Mine", Array("#!/bin/sh\n".utf8))
         let run = try await Tool.run(["strategies", "show", "Mine", "--plugin-path", folder])
-        #expect(run.errors.contains("chmod u+x '\(plugin)'"), "\(run.errors)")
+        #expect(run.errors.contains("chmod \(geteuid() == 0 ? "" : "u")+x '\(plugin)'"), "\(run.errors)")
+    }
+
+    @Test("Verbs for entities and history end with 13 on plain SQLite, and name the commands that work there")
+    func plainStore() async throws {
+        let scratch = try Scratch()
+        let plain = try await scratch.store("plain.db")
+        let calls = [
+            ["fetch", plain, "Habit"], ["history", plain], ["history", "prune", plain, "--keep", "7d"],
+            ["inspect", plain, "--show", "model"],
+        ]
+        for words in calls {
+            let run = try await Tool.run(words)
+            #expect(run.status == 13 && run.errors.contains("a plain SQLite store"), "\(words): \(run.errors)")
+            let advice = "sqlite3 reads its tables. Next: store-migrate inspect \(plain)\n"
+            #expect(run.errors.hasSuffix(advice), "\(run.errors)")
+        }
+        #expect(try await Tool.run(["inspect", plain]).status == 0)
+        #expect(try await Tool.run(["diff", plain, plain]).status == 0)
+    }
+
+    @Test("A merge that needs an identity names the option in its next command, which works once it is completed")
+    func identity() async throws {
+        let scratch = try Scratch()
+        let old = try await scratch.store("old.db", "CREATE TABLE t(a); INSERT INTO t VALUES(1);")
+        let new = try await scratch.store(
+            "new.db",
+            "CREATE TABLE t(a); CREATE TABLE n(id INTEGER PRIMARY KEY, b); INSERT INTO t VALUES(2);"
+        )
+        let (one, other) = try await (
+            scratch.store("one.db", "CREATE TABLE n(id INTEGER PRIMARY KEY, b); INSERT INTO n(b) VALUES('a');"),
+            scratch.store("other.db", "CREATE TABLE n(id INTEGER PRIMARY KEY, b); INSERT INTO n(b) VALUES('b');")
+        )
+        #expect(try await Tool.run(["status", old, new]).output.contains("share \(old) \(new) --on-both merge\n"))
+        let status = try await Tool.run(["status", one, other])
+        let offered = "store-migrate share \(one) \(other) --on-both merge --identity n=ATTRIBUTE"
+        #expect(status.lines.contains("  " + offered), "\(status.output)")
+        for verb in ["plan", "share"] {
+            let refused = try await Tool.run([verb, one, other, "--on-both", "merge"])
+            #expect(refused.status == 4 && refused.errors.hasSuffix("Next: \(offered)\n"), "\(refused.errors)")
+        }
+        let refused = try await Tool.run(["merge", other, one])
+        let next = "Next: store-migrate merge \(other) \(one) --identity n=ATTRIBUTE\n"
+        #expect(refused.status == 4 && refused.errors.hasSuffix(next), "\(refused.errors)")
+        let completed = offered.replacing("ATTRIBUTE", with: "b").split(separator: " ").dropFirst().map(String.init)
+        #expect(try await Tool.run(completed).status == 0)
+        #expect(try await SQLiteProgram.run(other, "SELECT b FROM n ORDER BY b") == "a\nb\n")
+    }
+
+    @Test(
+        "An identity that names what the store lacks ends every verb with 2 and the near names, merged or not",
+        arguments: [true, false]
+    )
+    func wrongIdentity(isManaged: Bool) async throws {
+        let scratch = try Scratch()
+        try scratch.folder("old")
+        try scratch.folder("new")
+        let (old, new) = (scratch.path("old/H.db"), scratch.path("new/H.db"))
+        let recipe = "\(Tool.package)/Fixtures/HabitCalendar/HabitCalendar.yaml"
+        if isManaged {
+            _ = try await Tool.run(["fixture", "build", recipe, old])
+        } else {
+            _ = try await scratch.store("old/H.db")
+        }
+        let wrong =
+            isManaged
+            ? [("Habit=creatdAt", "did you mean 'createdAt'?"), ("Hobbit=id", "did you mean 'Habit'?")]
+            : [("habit=nam", "did you mean 'name'?"), ("habits=name", "did you mean 'habit'?")]
+        func check(_ calls: [[String]]) async throws {
+            for call in calls {
+                for (identity, hint) in wrong {
+                    let run = try await Tool.run(call + ["--identity", identity])
+                    #expect(run.status == 2 && run.errors.contains(hint), "\(call): \(run.status) \(run.errors)")
+                }
+            }
+        }
+        try await check([["plan", old, new], ["share", old, new], ["share", old, new, "-n"]])
+        #expect(try scratch.names(scratch.path("new")).isEmpty)
+        #expect(try await Tool.run(["share", old, new, "--level", "files"]).status == 0)
+        let calls = [["plan", old, new], ["share", old, new], ["unshare", old, new], ["merge", new, old]]
+        try await check(calls + [["merge", new, old, "-n"]])
+        #expect(try await Tool.run(["status", old, new, "--check"]).status == 0)
+    }
+
+    /// Calls that write to a path, with the path last, and whether it may be a folder.
+    static let outputs: [(words: [String], takesFolder: Bool)] = [
+        (["backup", "old/H.db", "-o"], true), (["restore", "H.tar"], true),
+        (["fixture", "build", recipe.replacing("'", with: "")], false),
+        (["rehearse", "s.yaml", "--junit"], false), (["rehearse", "s.yaml", "--report"], false),
+        (["rehearse", "--new"], false), (["share", "old/H.db", "new/H.db", "--report"], false),
+        (["share", "old/H.db", "new/H.db", "--descriptions"], false),
+        (["plan", "old/H.db", "new/H.db", "--descriptions"], false),
+    ]
+
+    @Test(
+        "A path to write to that ends in a slash names a folder: no file gets its name, and mkdir is the next command"
+    )
+    func trailingSlashes() async throws {
+        let scratch = try await Self.scratch(
+            after: "\(OutcomeTests.make); tool backup old/H.db -o H.tar; tool rehearse --new s.yaml"
+        )
+        let before = try scratch.names(scratch.path)
+        for (words, takesFolder) in Self.outputs {
+            let missing = try await Tool.run(words + ["dir/", "--json"], folder: scratch.path)
+            #expect(missing.status == 10, "\(words): \(missing.errors)")
+            #expect(missing.errors.contains("mkdir -p \(scratch.path)/dir"), "\(words): \(missing.errors)")
+            #expect(try scratch.names(scratch.path) == before, "\(words)")
+            try scratch.folder("dir")
+            let present = try await Tool.run(words + ["dir/"], folder: scratch.path)
+            #expect(present.status == (takesFolder ? 0 : 2), "\(words): \(present.errors)")
+            #expect(takesFolder || present.errors.contains("Name a file in it."), "\(words): \(present.errors)")
+            #expect(try scratch.names(scratch.path("dir")).isEmpty != takesFolder)
+            try FileManager.default.removeItem(atPath: scratch.path("dir"))
+        }
+        #expect(try scratch.names(scratch.path("new")).isEmpty)
+    }
+
+    @Test("A folder of plugins that does not exist ends every verb that asks a strategy with 2 and its path")
+    func missingPlugins() async throws {
+        let scratch = try Scratch()
+        let old = try await scratch.store("H.db")
+        let calls = [
+            ["strategies", "list"], ["strategies", "show", "WriteAheadLog"],
+            ["plan", old, scratch.path("new.db"), "--strategy", "WriteAheadLog"],
+            ["share", old, scratch.path("new.db"), "--strategy", "Mine"],
+        ]
+        for call in calls {
+            let run = try await Tool.run(call + ["--plugin-path", scratch.path("none")])
+            #expect(run.status == 2 && run.errors.contains("there is no folder of plugins: \(scratch.path)/none"))
+        }
+        #expect(try scratch.names(scratch.path) == ["H.db"])
     }
 }

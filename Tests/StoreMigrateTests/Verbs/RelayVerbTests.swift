@@ -220,4 +220,26 @@ struct RelayVerbTests {
         #expect(try await Tool.run(words).output.contains("posted 0, 0 waiting to be merged, removed 2"))
         #expect(try await Tool.run(words).output.contains("posted 0, 0 waiting to be merged, removed 0"))
     }
+
+    @Test("plan names the keys with pending changes for a wrong key, and a missing preferences file")
+    func planned() async throws {
+        let file = try scratch.file(
+            "group.plist",
+            Array(
+                """
+                <?xml version="1.0" encoding="UTF-8"?>
+                <plist version="1.0"><dict><key>changes</key><array>
+                <dict><key>inserted</key><array><string>\(uri(1))</string></array></dict></array></dict></plist>
+                """
+                .utf8
+            )
+        )
+        let words = ["plan", path, scratch.path("new.sqlite"), "--legacy-defaults"]
+        let wrongKey = try await Tool.run(words + [file, "--legacy-key", "change"])
+        #expect(wrongKey.status == 0 && wrongKey.output.contains("they are under changes (\(file)) [legacyKeyAbsent]"))
+        let wrongFile = try await Tool.run(words + [file + "x", "--legacy-key", "changes"])
+        #expect(wrongFile.output.contains("there is no preferences file (\(file)x) [legacyFileAbsent]"))
+        let right = try await Tool.run(words + [file, "--legacy-key", "changes"])
+        #expect(right.output.contains("[legacyChangesPending]"), "\(right.output)")
+    }
 }

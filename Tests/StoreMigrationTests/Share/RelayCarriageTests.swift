@@ -209,6 +209,74 @@ struct RelayCarriageTests {
         #expect(try Data(contentsOf: pending.file.url) == preferences)
     }
 
+    @Test("A share of a shared pair imports pending changes once, and then reports that they are imported")
+    func pendingOfSharedPair() throws {
+        let places = try Places(fixture: "clean")
+        #expect(try places.share().outcome == .shared)
+        let pending = try archive([("updated", 7), ("updated", 2)], places)
+        let outcome = try places.share { $0.legacyChanges = [pending] }
+        #expect(outcome.outcome == .alreadyShared)
+        #expect(outcome.findings.contains { $0.code == .relayCarried && $0.message.contains("2 saves") })
+        let queue = try RelayQueue(beside: places.newStore)
+        #expect(try queue.notices(after: 0).count == 2)
+        let again = try places.share { $0.legacyChanges = [pending] }
+        #expect(again.findings.map(\.code).contains(.legacyChangesImported))
+        #expect(try queue.notices(after: 0).count == 2)
+        let wrong = try places.share { $0.legacyChanges = [LegacyDefaultsImport(file: pending.file, key: "pendng")] }
+        #expect(wrong.outcome == .alreadyShared)
+        #expect(wrong.findings.contains { $0.code == .legacyKeyAbsent && $0.severity == .warning })
+        let app = try RelayConsumer("app", of: queue)
+        try app.acknowledge(app.next())
+        let removed = try places.share { $0.legacyChanges = [pending] }
+        #expect(removed.findings.contains { $0.code == .legacyChangesImported && $0.message.contains("were removed") })
+        #expect(try pending.run(into: queue).findings.map(\.code) == [.legacyKeyAbsent])
+    }
+
+    @Test("A plan reports pending changes, a wrong key, a missing file and another store's changes, and writes nothing")
+    func planned() throws {
+        let places = try Places(fixture: "clean")
+        let pending = try archive([("updated", 7), ("updated", 2)], places)
+        let other = places.old.location("other.plist")
+        let payload = try NSKeyedArchiver.archivedData(
+            withRootObject: [["updated": [NSURL(string: "x-coredata://OTHER/Note/p1") as Any]]],
+            requiringSecureCoding: false
+        )
+        try PropertyListSerialization.data(fromPropertyList: ["pending": payload], format: .binary, options: 0)
+            .write(to: other.url)
+        let imports = [
+            pending, LegacyDefaultsImport(file: pending.file, key: "pendng"),
+            LegacyDefaultsImport(file: places.old.location("absent.plist"), key: "pending"),
+            LegacyDefaultsImport(file: StoreLocation(path: places.old.path + "/folder/absent.plist"), key: "pending"),
+            LegacyDefaultsImport(file: other, key: "pending"),
+        ]
+        let expected: [Finding.Code] = [
+            .legacyChangesPending, .legacyKeyAbsent, .legacyFileAbsent, .legacyFileAbsent, .legacyOfAnotherStore,
+        ]
+        for isShared in [false, true] {
+            if isShared { #expect(try places.share().outcome == .shared) }
+            let plan = try places.migrator { $0.legacyChanges = imports }.planAndWait()
+            #expect(plan.outcome == (isShared ? .alreadyShared : .shared))
+            #expect(plan.findings.filter(\.concernsLegacyChanges).map(\.code) == expected)
+            let names = try places.container.directory.entries()
+            #expect(!names.contains(RelayQueue.name(for: places.newStore.name)))
+        }
+    }
+
+    @Test("A share that needs a decision imports nothing, and reports what is pending")
+    func pendingWithoutShare() throws {
+        let places = try Places(fixture: "clean")
+        let pending = try archive([("updated", 7)], places)
+        let other = try Places(fixture: "clean")
+        try other.old.open(other.name).execute("DELETE FROM ZNOTE WHERE Z_PK = 1")
+        var options = ShareOptions()
+        options.legacyChanges = [pending]
+        let migrator = StoreMigrator(from: places.oldStore.url, to: other.oldStore.url, options: options)
+        let outcome = try migrator.shareStoreIfNecessaryAndWait()
+        #expect(outcome.outcome == .bothHoldObjects)
+        #expect(outcome.findings.contains { $0.code == .legacyChangesPending })
+        #expect(try !other.old.directory.entries().contains(RelayQueue.name(for: other.oldStore.name)))
+    }
+
     @Test("An empty relay file is ignored without a finding")
     func empty() throws {
         let places = try Places(fixture: "clean")
