@@ -115,13 +115,23 @@ public struct LegacyDefaultsImport: BlockingCalls {
         guard case .dictionary(let preferences) = try PropertyListReader.value(from: bytes) else {
             throw UndecodableData("the file is not a preferences file")
         }
+        // Apps with the published code read one key and write another.
+        var holding: [String] {
+            preferences.filter { (try? LegacyPayload.all(in: $0.value))?.isEmpty == false }.keys.sorted()
+        }
         guard let value = preferences[key] else {
-            let holding = preferences.filter { (try? LegacyPayload.all(in: $0.value))?.isEmpty == false }.keys.sorted()
+            let holding = holding
             let list = holding.isEmpty ? "no key has any" : "they are under " + holding.joined(separator: ", ")
             let message = "the key '\(key)' has no pending changes; \(list)"
             return (nil, [absent(.legacyKeyAbsent, message, holding.isEmpty ? .info : .warning)])
         }
-        let payloads = try LegacyPayload.all(in: value)
+        let payloads: [LegacyPayload]
+        do {
+            payloads = try LegacyPayload.all(in: value)
+        } catch let error as UndecodableData {
+            guard !holding.isEmpty else { throw error }
+            throw UndecodableData("\(error); pending changes are under \(holding.joined(separator: ", "))")
+        }
         return (Content(status: status, bytes: bytes, preferences: preferences, payloads: payloads), [])
     }
 

@@ -239,6 +239,12 @@ struct LegacyDefaultsImportTests {
         try preferences.write([[("updated", [address(1)])]])
         let result = try LegacyDefaultsImport(file: preferences.file, key: "change").run(into: queue)
         #expect(result.findings.map(\.code) == [.legacyKeyAbsent])
+        let values = try preferences.values().merging(["number": .integer(7)]) { first, _ in first }
+        try scratch.directory.removeFile(preferences.file.name)
+        try scratch.write(preferences.file.name, PropertyListWriter.bytes(of: .dictionary(values)))
+        let wrong = LegacyDefaultsImport(file: preferences.file, key: "number")
+        let error = #expect(throws: RelayError.self) { try wrong.run(into: queue) }
+        #expect(error?.message.hasSuffix("; pending changes are under changes") == true)
         #expect(result.findings.first?.message == "the key 'change' has no pending changes; they are under changes")
         #expect(try queue.end() == 0)
     }

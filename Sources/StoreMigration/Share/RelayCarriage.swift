@@ -47,7 +47,8 @@ struct RelayCarriage {
             do throws(RelayError) {
                 return try changes.preview(forStore: uuid)
             } catch {
-                return [notCarried(error.message, from: error.path)]
+                let message = "a share imports none of these changes: \(error.message)"
+                return [Finding(.relayNotCarried, .warning, level: .merging, message, path: error.path)]
             }
         }
     }

@@ -22,6 +22,16 @@ enum Escaped {
         return result
     }
 
+    /// A path for a person to read, with `~` for the home folder.
+    ///
+    /// Commands to type keep the whole path: after `sudo`, or in another user's shell, `~` is another folder.
+    static func path(_ path: String) -> String {
+        let environment = Surroundings.current.environment
+        guard let home = environment["HOME"], home.hasPrefix("/"), !home.hasSuffix("/"), path.hasPrefix(home + "/")
+        else { return text(path) }
+        return "~" + text(String(path.dropFirst(home.count)))
+    }
+
     /// A message of several lines as one line of several sentences.
     static func line(_ message: String) -> String {
         message.split(separator: "\n").map { $0.drop(while: \.isWhitespace) }.filter { !$0.isEmpty }

@@ -30,7 +30,7 @@ extension BackupReport {
     func text(_ style: Style, _ duration: Duration) -> String {
         """
         \(style.green("Backed up")) \(manifest.text) in \(Figures.seconds(duration))
-          archive  \(Escaped.text(path))   \(Figures.bytes(bytes)), read back and unpacked
+          archive  \(Escaped.path(path))   \(Figures.bytes(bytes)), read back and unpacked
         """
     }
 }
@@ -51,7 +51,7 @@ extension RestoreOutcome {
         guard transaction != nil else { return style.green("Restored") + ": " + Escaped.text(message) }
         var lines = [
             style.green("Restored") + " \(manifest.text) in \(Figures.seconds(duration))",
-            "  store  \(Escaped.text(path))   proved: \(proved)",
+            "  store  \(Escaped.path(path))   proved: \(proved)",
         ]
         if let keptAside { lines.append("  former \(Escaped.text(keptAside))   kept aside") }
         return lines.joined(separator: "\n")

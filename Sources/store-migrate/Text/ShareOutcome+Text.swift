@@ -8,14 +8,14 @@ extension ShareOutcome {
     func text(_ style: Style, seconds: Duration, command: (NextStep) -> String) -> String {
         var lines = [headline(style, seconds)]
         var rows: [[String]] = []
-        if let new { rows.append(["new", Escaped.text(new.path), proof]) }
-        if let old { rows.append(["old", Escaped.text(old.path), disposition]) }
+        if let new { rows.append(["new", Escaped.path(new.path), proof]) }
+        if let old { rows.append(["old", Escaped.path(old.path), disposition]) }
         if let displaced = findings.first(where: { $0.code == .storeKeptAside })?.path {
             let replaced = outcome == .unshared ? "the replaced old store" : "the store that was at the new path"
-            rows.append(["former", Escaped.text(displaced), "\(replaced), kept whole"])
+            rows.append(["former", Escaped.path(displaced), "\(replaced), kept whole"])
         }
         if let losing = findings.first(where: { $0.code == .losingRowsKept })?.path {
-            rows.append(["losing rows", Escaped.text(losing), "of the merge that was finished, one a line"])
+            rows.append(["losing rows", Escaped.path(losing), "of the merge that was finished, one a line"])
         }
         if !rows.isEmpty { lines.append(TextTable.text(rows.map { $0.last == "" ? Array($0.dropLast()) : $0 })) }
         if let open = findings.first(where: { $0.code == .oldStoreOpen }) {

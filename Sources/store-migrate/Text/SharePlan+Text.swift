@@ -8,7 +8,7 @@ extension SharePlan {
     func text(_ style: Style, command: (NextStep) -> String) -> String {
         var lines = [
             "\(style.bold("Plan")) for \(Escaped.text(old.name)): \(verdict) (\(Escaped.text(reason)))",
-            TextTable.text([["old", Escaped.text(old.path)], ["new", Escaped.text(new.path)]]),
+            TextTable.text([["old", Escaped.path(old.path)], ["new", Escaped.path(new.path)]]),
         ]
         for (index, step) in steps.enumerated() { lines.append("  \(index + 1). \(step.text(in: self))") }
         lines += roles.flatMap(\.planned)

@@ -5,15 +5,15 @@ extension StatusReport {
     /// Both stores as text.
     func text(_ style: Style, command: (NextStep) -> String) -> String {
         let accepts = run == .shared && old.presence == .store && !old.isFenced ? ", writes are accepted" : ""
-        var rows = [["old", Escaped.text(old.path), old.text + accepts], ["new", Escaped.text(new.path), new.text]]
+        var rows = [["old", Escaped.path(old.path), old.text + accepts], ["new", Escaped.path(new.path), new.text]]
         rows.append(["run", transaction.map { "\(run.rawValue) (\($0))" } ?? run.rawValue])
         for finding in findings where finding.code == .storeKeptAside {
-            rows.append(["former", Escaped.text(finding.path ?? ""), "a replaced store, kept whole"])
+            rows.append(["former", Escaped.path(finding.path ?? ""), "a replaced store, kept whole"])
         }
         for finding in findings where finding.code == .losingRowsKept {
-            rows.append(["losing rows", Escaped.text(finding.path ?? ""), "of a merge, one a line"])
+            rows.append(["losing rows", Escaped.path(finding.path ?? ""), "of a merge, one a line"])
         }
-        if let archive { rows.append(["archive", Escaped.text(archive)]) }
+        if let archive { rows.append(["archive", Escaped.path(archive)]) }
         if let recovery { rows.append(["", Escaped.text(recovery)]) }
         if lateWrites != .notApplicable { rows.append(["late writes", lateWrites.rawValue]) }
         var lines = [TextTable.text(rows)]

@@ -23,7 +23,7 @@ extension StoreInspection {
             entities.map { [Escaped.text($0.name), Figures.count($0.objects, "object")] }
             + (joinTables + tables).map { [Escaped.text($0.name), Figures.count($0.rows, "row")] }
         let total = Figures.count(objectCount, kind == .coreData ? "object" : "row")
-        var lines = ["\(style.bold(Escaped.text(location.path))): \(total)", TextTable.text(facts)]
+        var lines = ["\(style.bold(Escaped.path(location.path))): \(total)", TextTable.text(facts)]
         if !rows.isEmpty { lines.append(TextTable.text(rows.map { ["", $0[0], $0[1]] })) }
         return lines.joined(separator: "\n")
     }

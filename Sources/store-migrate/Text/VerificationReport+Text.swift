@@ -7,7 +7,7 @@ extension VerificationReport {
         let shown = findings.filter { verbose || $0.severity >= .warning }
         let verdict =
             shown.isEmpty && passed ? style.green("sound") : style.red(Figures.count(Int64(shown.count), "finding"))
-        var lines = ["\(Escaped.text(path)): \(verdict)"]
+        var lines = ["\(Escaped.path(path)): \(verdict)"]
         lines.append(
             TextTable.text(
                 levels.map { level in

@@ -28,7 +28,7 @@ struct FixtureBuildVerb: Verb {
             Figures.bytes(built.bytes),
         ]
         reporter.result(
-            "Built \(Escaped.text(destination.path)): \(figures.joined(separator: ", "))",
+            "Built \(Escaped.path(destination.path)): \(figures.joined(separator: ", "))",
             record: .object([
                 ("type", .string("fixture")), ("recipe", .string(recipe.path)), ("path", .string(destination.path)),
                 ("objects", .integer(built.objects)), ("externalFiles", .integer(Int64(built.externalFiles))),

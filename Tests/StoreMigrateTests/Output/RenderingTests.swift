@@ -183,4 +183,26 @@ struct RenderingTests {
         }
         #expect(places[1].split(separator: "\n").count == 1)
     }
+
+    @Test("Text shows paths in the home folder with ~; commands to type, errors and JSON keep the whole path")
+    func homeFolder() async throws {
+        let scratch = try Scratch()
+        try scratch.folder("group")
+        let old = try await scratch.store("H.db")
+        let new = scratch.path("group/H.db")
+        func run(_ words: String...) async throws -> Tool.Run {
+            try await Tool.run(words, environment: ["HOME": scratch.path])
+        }
+        let plan = try await run("plan", old, new)
+        #expect(plan.lines[1] == "  old  ~/H.db" && plan.lines[2] == "  new  ~/group/H.db", "\(plan.output)")
+        #expect(plan.output.hasSuffix("Next:  store-migrate share \(old) \(new)\n"))
+        let shared = try await run("share", old, new)
+        #expect(shared.output.contains("  new  ~/group/H.db  proved:"), "\(shared.output)")
+        #expect(try await run("status", old, new).lines[0].contains("  ~/H.db  "))
+        #expect(try await run("verify", new).lines[0] == "~/group/H.db: sound")
+        #expect(try await run("plan", old, new, "--json").output.contains("\"\(old)\""))
+        #expect(try await run("verify", scratch.path("none")).errors.contains(": \(scratch.path)/none."))
+        let sibling = try await Tool.run(["verify", new], environment: ["HOME": scratch.path("gro")])
+        #expect(sibling.lines[0] == "\(new): sound")
+    }
 }
