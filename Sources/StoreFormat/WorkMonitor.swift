@@ -21,6 +21,9 @@ package struct WorkMonitor: Sendable {
         self.isCancelled = isCancelled
     }
 
+    /// The same monitor without reports of progress.
+    package var unreported: WorkMonitor { WorkMonitor(onProgress: nil, checking: isCancelled) }
+
     /// Reports progress.
     package func report(_ phase: StoreProgress.Phase, _ done: Int64, of total: Int64) {
         onProgress?(StoreProgress(phase: phase, done: done, total: total))

@@ -24,6 +24,13 @@ struct Surroundings: Sendable {
         return surroundings
     }
 
+    /// The same for work that reports no progress, but is cancelled.
+    var unreported: Surroundings {
+        var surroundings = self
+        surroundings.monitor = monitor.unreported
+        return surroundings
+    }
+
     /// The same with the journals beside their stores.
     var besideStores: Surroundings {
         var surroundings = self

@@ -53,7 +53,8 @@ extension RetireRun {
         }
         let report: BackupReport
         do {
-            report = try BackupMaker(of: old, options: surroundings.backup).make(at: place.url)
+            report = try BackupMaker(of: old, options: surroundings.backup, monitor: surroundings.monitor)
+                .make(at: place.url)
         } catch {
             let cause = MigrationError(error)
             guard cause.outcome == .noSpace else { throw cause }

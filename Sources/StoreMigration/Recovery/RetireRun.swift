@@ -28,11 +28,12 @@ struct RetireRun {
     /// The path of the new store, if the caller names it.
     var expected: StoreLocation?
 
-    /// The retirement that a caller's options describe; it reports no progress, and is not cancelled.
+    /// The retirement that a caller's options describe; it reports no progress, and is cancelled before the store is
+    /// marked read-only.
     init(old: StoreLocation, _ options: ShareOptions, _ surroundings: Surroundings) {
         self.old = old
         settings = options.runSettings
-        self.surroundings = surroundings.silent
+        self.surroundings = surroundings.unreported
         archiveFolder = options.backupFolder
     }
 
@@ -260,7 +261,12 @@ struct RetireRun {
         }
         try gatherer.requireMergesStand(shared)
         let level = min(settings.level, .coredata)
-        let report = try StoreVerifier().verify(place, level: level, against: nil)
+        let verifier = StoreVerifier(
+            lockTimeout: surroundings.lockTimeout,
+            allowsNetworkFileSystem: surroundings.allowsNetworkFileSystem,
+            monitor: surroundings.monitor
+        )
+        let report = try verifier.verify(place, level: level, against: nil)
         guard report.passed else {
             throw MigrationError(
                 .verificationFailed,
@@ -300,7 +306,7 @@ struct RetireRun {
         let digest = try StoreDigest(
             of: connection,
             externalData: folder.externalData(of: old),
-            monitor: .silent
+            monitor: surroundings.monitor
         )
         guard digest.value == shared.oldState.digest else { throw writtenLate(shared) }
         try announce()

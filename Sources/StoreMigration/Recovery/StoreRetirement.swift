@@ -24,18 +24,20 @@ public struct StoreRetirement: Sendable {
 
     /// Retires the store, or throws the reason why it cannot.
     ///
-    /// A cancelled task does not begin; a retirement that has begun is finished.
+    /// With its task, the retirement is cancelled before the old store is changed; after that, it is finished.
     @discardableResult
     public func retire() async throws(MigrationError) -> ShareOutcome {
         try await AsynchronousRun.result { () throws(MigrationError) in try retireAndWait() }
     }
 
     /// Retires the store, while the caller waits.
+    ///
+    /// `isCancelled` is called until the old store is changed.
     @discardableResult
-    public func retireAndWait() throws(MigrationError) -> ShareOutcome {
+    public func retireAndWait(isCancelled: (@Sendable () -> Bool)? = nil) throws(MigrationError) -> ShareOutcome {
         do {
             let old = StoreLocation(url: old)
-            var run = RetireRun(old: old, options, options.surroundings(.silent, logger))
+            var run = RetireRun(old: old, options, options.surroundings(WorkMonitor(isCancelled: isCancelled), logger))
             run.expected = try new.map { try old.destination(at: $0) }
             return try run.run()
         } catch {

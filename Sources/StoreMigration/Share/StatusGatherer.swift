@@ -14,7 +14,7 @@ struct StatusGatherer {
         self.old = old
         self.new = new
         self.options = options
-        self.surroundings = surroundings.silent
+        self.surroundings = surroundings.unreported
     }
 
     private var gatherer: FactsGatherer { FactsGatherer(old: old, new: new, surroundings: surroundings) }

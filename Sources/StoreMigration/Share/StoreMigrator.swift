@@ -58,9 +58,9 @@ public struct StoreMigrator: Sendable {
         try await AsynchronousRun.result { () throws(MigrationError) in try planAndWait() }
     }
 
-    /// Decides what a share would do, and writes nothing, while the caller waits.
-    public func planAndWait() throws(MigrationError) -> SharePlan {
-        do { return try engine(isCancelled: nil).plan() } catch { throw MigrationError(error) }
+    /// Decides what a share would do, and writes nothing, while the caller waits; `isCancelled` is called at any time.
+    public func planAndWait(isCancelled: (@Sendable () -> Bool)? = nil) throws(MigrationError) -> SharePlan {
+        do { return try engine(isCancelled: isCancelled).plan() } catch { throw MigrationError(error) }
     }
 
     /// Reports the state of both paths, and writes nothing.
@@ -68,10 +68,10 @@ public struct StoreMigrator: Sendable {
         try await AsynchronousRun.result { () throws(MigrationError) in try statusAndWait() }
     }
 
-    /// Reports the state of both paths, and writes nothing, while the caller waits.
-    public func statusAndWait() throws(MigrationError) -> StatusReport {
+    /// Reports the state of both paths, and writes nothing, while the caller waits; `isCancelled` is called at any time.
+    public func statusAndWait(isCancelled: (@Sendable () -> Bool)? = nil) throws(MigrationError) -> StatusReport {
         do {
-            let engine = try engine(isCancelled: nil)
+            let engine = try engine(isCancelled: isCancelled)
             return try StatusGatherer(
                 old: engine.old,
                 new: engine.new,

@@ -38,6 +38,10 @@ struct PlanVerb: ConfiguredVerb {
             logger: reporter.logger,
             onProgress: reporter.onProgress
         )
-        return try reporter.show(migrator.planAndWait(), policy.ifMissing, isStrict: false)
+        return try reporter.show(
+            migrator.planAndWait(isCancelled: reporter.isCancelled),
+            policy.ifMissing,
+            isStrict: false
+        )
     }
 }

@@ -11,7 +11,7 @@ struct RetireVerb: AfterRunVerb {
     static let words = ["retire"]
     static let outcomes: [MigrationOutcome] = [
         .retired, .needsDecision, .lateWrites, .verificationFailed, .interrupted, .nothingFound, .busy,
-        .foundButUnreadable, .notWritable, .noSpace,
+        .foundButUnreadable, .notWritable, .noSpace, .cancelled,
     ]
 
     @Argument(help: "The private store's main file.")
@@ -42,6 +42,6 @@ struct RetireVerb: AfterRunVerb {
         options.backupFolder = backup?.url
         let place = try new?.url ?? (group.group == nil ? nil : group.url(ofDatabaseLike: old.location))
         return try StoreRetirement(of: old.url, sharedTo: place, options: options, logger: reporter.logger)
-            .retireAndWait()
+            .retireAndWait(isCancelled: reporter.isCancelled)
     }
 }

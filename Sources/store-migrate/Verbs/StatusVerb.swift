@@ -8,7 +8,9 @@ struct StatusVerb: Verb {
         abstract: "Shows the state of both stores, how far the last run got, and what to do next; writes nothing."
     )
     static let words = ["status"]
-    static let outcomes: [MigrationOutcome] = [.done, .findings, .nothingFound, .busy, .foundButUnreadable]
+    static let outcomes: [MigrationOutcome] = [
+        .done, .findings, .nothingFound, .busy, .foundButUnreadable, .cancelled,
+    ]
 
     @OptionGroup var places: PlacesArguments
     @OptionGroup var run: RunOptions
@@ -32,7 +34,7 @@ struct StatusVerb: Verb {
             logger: reporter.logger,
             onProgress: reporter.onProgress
         )
-        .statusAndWait()
+        .statusAndWait(isCancelled: reporter.isCancelled)
         reporter.result(
             status.text(reporter.style, command: reporter.command),
             record: status.record(reporter.command)
