@@ -33,6 +33,7 @@ struct ShareRequirements {
             )
         }
         try requireWritableStores(plan, container)
+        if plan.copies, described?.treatment.mode == nil { try requireReaders() }
         guard let described else { return }
         if let group = described.treatment.group, plan.copies, !UserGroup.mayBeGiven(group) {
             throw MigrationError.notGiven(to: group, path: new.path)
@@ -79,6 +80,19 @@ struct ShareRequirements {
             "this user cannot write to the folder for backups",
             path: path,
             advice: "Run as its owner, or name another folder for backups."
+        )
+    }
+
+    /// Throws when the old store's permissions, which the copy gets, allow no user to read it; only root can open it then.
+    private func requireReaders() throws {
+        guard let status = try Directory.open(path: old.folder).status(of: old.name), status.mode & 0o444 == 0 else {
+            return
+        }
+        throw MigrationError(
+            .foundButUnreadable,
+            "the old store's permissions allow no user to read it, and the copy would get the same",
+            path: old.path,
+            advice: "Give its owner access with chmod u+rw."
         )
     }
 

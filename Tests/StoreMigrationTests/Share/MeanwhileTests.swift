@@ -98,8 +98,11 @@ struct MeanwhileTests {
         #expect(try places.share().outcome == .alreadyShared)
     }
 
-    @Test("External files added, changed and removed during the proof are shared in their last state")
-    func externalFiles() throws {
+    @Test(
+        "External files added, changed and removed during the copy or the proof are shared in their last state",
+        arguments: [StoreProgress.Phase.copying, .proving]
+    )
+    func externalFiles(during phase: StoreProgress.Phase) throws {
         let places = try Places(fixture: "clean")
         for name in ["STAYS", "CHANGES", "GOES"] {
             try places.writeExternalFile(name, 1, count: 5000, in: places.old)
@@ -107,7 +110,7 @@ struct MeanwhileTests {
         let once = Once()
 
         let outcome = try places.share(onProgress: { progress in
-            guard progress.phase == .proving, once.isFirst(),
+            guard progress.phase == phase, once.isFirst(),
                 let folder = try? places.old.directory.externalData(of: places.oldStore)
             else { return }
             try? folder.removeFile("GOES")

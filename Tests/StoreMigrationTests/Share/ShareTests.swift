@@ -1,7 +1,9 @@
+import Glibc
 import SafeFiles
 import StoreFixtures
 import StoreFormat
 import StoreVerification
+import SystemPackage
 import TestSupport
 import Testing
 
@@ -270,5 +272,35 @@ struct ShareTests {
         #expect(error?.outcome == .cancelled)
         #expect(try places.container.directory.entries().isEmpty)
         #expect(try !places.old.directory.entries().contains(".store-migrate"))
+    }
+
+    @Test("Two backups of stores with one name, made within a second, are both kept")
+    func backupsOfOneName() throws {
+        let archives = try ScratchFolder()
+        for _ in 1...2 {
+            let places = try Places()
+            try places.old.makeStore(Self.rows)
+            #expect(try places.share { $0.backupFolder = StoreLocation(path: archives.path).url }.outcome == .shared)
+        }
+        #expect(try archives.directory.entries().filter { $0.hasSuffix(".tar.zst") }.count == 2)
+    }
+
+    @Test(
+        "A store that no user may read is refused by plan and share with the command that helps",
+        .enabled(if: geteuid() == 0)
+    )
+    func unreadableMode() throws {
+        let places = try Places()
+        try places.old.makeStore("PRAGMA journal_mode=delete;" + Self.rows)
+        try FilePath(places.oldStore.path).setMode(0)
+        let runs = [{ _ = try places.migrator().planAndWait() }, { _ = try places.share() }]
+        for run in runs {
+            let error = #expect(throws: MigrationError.self) { try run() }
+            #expect(error?.outcome == .foundButUnreadable)
+            #expect(error?.advice.contains("chmod u+rw") == true)
+        }
+        #expect(try places.container.directory.entries().isEmpty)
+        try FilePath(places.oldStore.path).setMode(0o600)
+        #expect(try places.share().outcome == .shared)
     }
 }
