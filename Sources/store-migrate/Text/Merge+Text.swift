@@ -33,7 +33,7 @@ extension MergeSummary {
         let parts: [(Int, String)] = [
             (inserted, "inserted"), (updated, "updated"), (deleted, "deleted"), (restored, "restored"),
             (connected, "connected"), (parted, "parted"), (reordered, "reordered"), (joined, "joined"),
-            (rekeyed, "given new keys"),
+            (rekeyed - joined, "given new keys"),
         ]
         let named = parts.filter { $0.0 > 0 }.map { "\(Figures.grouped(Int64($0.0))) \($0.1)" }
         return named.isEmpty ? "nothing changed" : named.joined(separator: ", ")

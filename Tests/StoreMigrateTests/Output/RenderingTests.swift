@@ -1,3 +1,4 @@
+import ChangeMerging
 import StoreFormat
 import StoreMigration
 import StoreVerification
@@ -204,5 +205,14 @@ struct RenderingTests {
         #expect(try await run("verify", scratch.path("none")).errors.contains(": \(scratch.path)/none."))
         let sibling = try await Tool.run(["verify", new], environment: ["HOME": scratch.path("gro")])
         #expect(sibling.lines[0] == "\(new): sound")
+    }
+
+    @Test("The amounts of a merge count an object that joined another one only as joined")
+    func joined() {
+        var summary = MergeSummary()
+        (summary.joined, summary.rekeyed) = (3, 5)
+        #expect(summary.amounts == "3 joined, 2 given new keys")
+        summary.rekeyed = 3
+        #expect(summary.amounts == "3 joined")
     }
 }
