@@ -207,7 +207,7 @@ struct RenderingTests {
         #expect(sibling.lines[0] == "\(new): sound")
     }
 
-    @Test("The amounts of a merge count an object that joined another one only as joined")
+    @Test("The amounts of a merge count each joined object only as joined")
     func joined() {
         var summary = MergeSummary()
         (summary.joined, summary.rekeyed) = (3, 5)
