@@ -55,6 +55,14 @@ extension PathArgument {
     /// Throws for a path that names a folder that does not exist.
     func requireFolder(_ more: String = "") throws {
         guard namesFolder, !StoreInspector.isFolder(path) else { return }
+        guard !FileManager.default.fileExists(atPath: path) else {
+            throw Failure(
+                outcome: .usage,
+                message: "the path ends in a slash, and this is a file",
+                path: path,
+                advice: "Leave the slash out, or name a folder."
+            )
+        }
         let next = NextStep.makeFolder(path: path)
         throw Failure(
             outcome: .nothingFound,
