@@ -36,7 +36,9 @@ struct FetchedResults: ParsableCommand {
     }
 
     private func printCosts() throws {
-        let columns = ["objects", "", "processing", "shown of", "events", "reports", "faults fired", "rows read", "ms"]
+        let columns = [
+            "objects", "", "processing", "shown of", "events", "reports", "faults fired", "rows read", "CPU ms",
+        ]
         print(Finding.row(columns))
         print(Finding.row(columns.map { _ in "---" }))
         for count in costs {
