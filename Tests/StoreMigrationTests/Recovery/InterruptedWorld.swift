@@ -76,11 +76,10 @@ struct InterruptedWorld {
         try places.writeExternalFile("blob", 7, count: 1000, in: places.old)
         digest = try places.digest(of: places.oldStore)
         transaction = try #require(try places.share().transaction)
-        let records = try places.records()
-        try #require(records.count == 7)
+        try #require(try places.records().count == 7)
 
         let container = places.container.directory
-        var journalled = Array(records.prefix(interruption.records))
+        var journalled = try firstRecords(interruption.records)
         if !interruption.isNestGone, interruption.copy != .none || interruption.testDescription.contains("folder") {
             let nest = try container.createDirectory(Nest.name(for: transaction), mode: 0o700)
             if journalled.count > 1 { journalled[1] = .nest(try nest.status().identity) }
@@ -90,6 +89,17 @@ struct InterruptedWorld {
         if interruption.records < 6 { try container.removeFile(RecordedContent.receiptName(for: places.name)) }
         if !interruption.isFenced { try liftFence() }
         try rewriteJournal(journalled)
+    }
+
+    /// The first records of the run, read from a journal that ends there: a complete run drops the names of external files.
+    private func firstRecords(_ count: Int) throws -> [JournalRecord] {
+        let lines = try places.journalFolder().contents(of: MigrationJournal.name, limit: 1 << 20)
+            .split(separator: UInt8(ascii: "\n"))
+        let scratch = try ScratchFolder()
+        try scratch.write(MigrationJournal.name, Array(lines.prefix(count).joined(separator: [10])) + [10])
+        let records = try MigrationJournal.records(in: scratch.directory)
+        try #require(records.count == count)
+        return records
     }
 
     /// Moves the published files back into the staging folder.
