@@ -119,7 +119,10 @@ let rows = [
 let package = Package(
     name: "store-migrate",
     products: [
-        .library(name: "StoreMigration", targets: ["StoreMigration", "StoreFormat", "ChangeMerging"]),
+        .library(
+            name: "StoreMigration",
+            targets: ["StoreMigration", "ModelMigration", "StoreFormat", "ChangeMerging"]
+        ),
         .library(name: "ManagedObjects", targets: ["ManagedObjects", "ChangeRelay", "StoreFormat", "ChangeMerging"]),
         .library(name: "ChangeRelay", targets: ["ChangeRelay", "StoreFormat"]),
         .library(name: "StoreBackup", targets: ["StoreBackup", "StoreFormat"]),
@@ -195,9 +198,8 @@ let package = Package(
         .module(
             "StoreMigration",
             [
-                "StoreVerification", "ManagedObjects", "ChangeMerging", "ChangeRelay", "StoreBackup", "StoreWriting",
-                "StoreFormat",
-                "StoreStrategies", "SafeFiles", "CSQLite", .systemPackage, .logging,
+                "StoreVerification", "ManagedObjects", "ChangeMerging", "ChangeRelay", "StoreBackup", "ModelMigration",
+                "StoreWriting", "StoreFormat", "StoreStrategies", "SafeFiles", "CSQLite", .systemPackage, .logging,
             ]
         ),
         // rehearse
@@ -234,8 +236,8 @@ let package = Package(
             name: "store-migrate",
             dependencies: [
                 "UpgradeRehearsal", "StoreMigration", "StoreVerification", "ManagedObjects", "ChangeMerging",
-                "ChangeRelay", "StoreBackup", "StoreFixtures", "StoreFormat", "BuiltInStrategies", "StrategyProcess",
-                "RunReports", "StoreStrategies", "SafeFiles", "NearNames",
+                "ChangeRelay", "StoreBackup", "ModelMigration", "StoreFixtures", "StoreFormat", "BuiltInStrategies",
+                "StrategyProcess", "RunReports", "StoreStrategies", "SafeFiles", "NearNames",
                 .arguments, .logging, .systemPackage,
             ],
             packageAccess: false,

@@ -45,6 +45,8 @@ package enum JournalRecord: Hashable, Sendable, Codable {
     case rolledBack
     /// A backup was restored and the run is complete; the journal's store is the restored one.
     case restored
+    /// The store was migrated to another model version and the run is complete.
+    case migrated
     /// The old store's archive was read back and is durable; the store is to be removed.
     case archived(Archive)
     /// The old store is about to be marked read-only and renamed.
@@ -70,10 +72,15 @@ extension JournalRecord {
         package var descriptions: [String: PersistentStoreDescription]?
         /// The content digest of the backup, for a restore, whose old and new path are the same; nil for a share.
         package var restores: String?
+        /// The path of the model or store whose version the store is migrated to, for a migration in place; else nil.
+        package var migratesTo: String?
+
+        /// True when the run replaces the store at one path, which is its old and its new path.
+        package var isInPlace: Bool { restores != nil || migratesTo != nil }
 
         /// The same run with the old store's current path.
         func at(_ old: StoreLocation) -> RunIdentity {
-            moved(old: old, new: restores == nil ? new : old)
+            moved(old: old, new: isInPlace ? old : new)
         }
 
         /// The same run, whose new store moved to `new` with its folder.
@@ -89,7 +96,8 @@ extension JournalRecord {
                 new: new,
                 policy: policy,
                 descriptions: descriptions,
-                restores: restores
+                restores: restores,
+                migratesTo: migratesTo
             )
         }
     }
@@ -119,6 +127,9 @@ extension JournalRecord {
         package let digest: String
         /// The copy's whole content digest.
         package let contentDigest: String
+        /// The external files that are removed once the content is replaced; nil for every file that the new content
+        /// does not bring.
+        package var removedFiles: [String]?
     }
 
     /// A base beside the journal.
@@ -216,13 +227,15 @@ extension JournalRecord {
         switch self {
         case .begin(let run): Self.isValid(run.old) && Self.isValid(run.new)
         case .publishing(let copy): copy.externalFiles.names.allSatisfy(Directory.isName)
-        case .replacing(let replacement): replacement.externalFiles.names.allSatisfy(Directory.isName)
+        case .replacing(let replacement):
+            replacement.externalFiles.names.allSatisfy(Directory.isName)
+                && (replacement.removedFiles ?? []).allSatisfy(Directory.isName)
         case .base(let base): Self.isValid(base)
         case .merging(let merging):
             Self.isValid(merging.from) && Self.isValid(merging.into) && merging.base.map(Self.isValid) ?? true
         case .retiring(let name, _), .retired(let name): Directory.isName(name)
         case .nest, .aside, .published, .fenced, .proved, .done, .renewed, .merged, .unmerged, .voided, .unsharing,
-            .unshared, .unfenced, .rolledBack, .restored, .archived, .removed:
+            .unshared, .unfenced, .rolledBack, .restored, .migrated, .archived, .removed:
             true
         }
     }

@@ -80,7 +80,7 @@ package struct MigrationJournal: Sendable {
     private static func keep(_ record: JournalRecord, in records: inout [JournalRecord]) {
         records.append(record)
         switch record {
-        case .done, .rolledBack, .restored: break
+        case .done, .rolledBack, .restored, .migrated: break
         default: return
         }
         for index in records.indices.reversed() {

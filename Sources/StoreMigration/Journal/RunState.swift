@@ -152,7 +152,8 @@ package enum RunState: Hashable, Sendable {
             return .interrupted(InterruptedRun(run: run, voided: shared))
         case (.begin(let run), _):
             return .interrupted(InterruptedRun(run: run))
-        case (.rolledBack, .interrupted(let current)), (.restored, .interrupted(let current)):
+        case (.rolledBack, .interrupted(let current)), (.restored, .interrupted(let current)),
+            (.migrated, .interrupted(let current)):
             return current.former.map { .shared($0) } ?? current.voided.map { .voided($0) } ?? .none
         case (.voided, .shared(let shared)):
             return .voided(shared)

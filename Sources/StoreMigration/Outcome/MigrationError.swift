@@ -48,8 +48,7 @@ extension MigrationOutcome {
     /// The default advice for an outcome.
     fileprivate var advice: String {
         switch self {
-        case .shared, .alreadyShared, .merged, .unshared, .retired, .restored, .rolledBack,
-            .done:
+        case .shared, .alreadyShared, .merged, .unshared, .retired, .restored, .migrated, .rolledBack, .done:
             "There is nothing to do."
         case .failed: "Nothing was changed; fix the cause and run the command again."
         case .usage: "See the command's help."

@@ -8,6 +8,8 @@ public enum MigrationOutcome: String, Sendable, Codable, CaseIterable {
     case unshared
     case retired
     case restored
+    /// The store has the requested model version.
+    case migrated
     case rolledBack
     case done
     // Failed, nothing changed.
@@ -39,7 +41,7 @@ public enum MigrationOutcome: String, Sendable, Codable, CaseIterable {
     /// The exit status of a process that ends with this outcome.
     public var exitStatus: Int32 {
         switch self {
-        case .shared, .alreadyShared, .merged, .unshared, .retired, .restored, .rolledBack, .done: 0
+        case .shared, .alreadyShared, .merged, .unshared, .retired, .restored, .migrated, .rolledBack, .done: 0
         case .failed: 1
         case .usage: 2
         case .findings: 3
@@ -58,7 +60,7 @@ public enum MigrationOutcome: String, Sendable, Codable, CaseIterable {
     /// True when a plan with this outcome stops the run.
     package var isRefusal: Bool {
         switch self {
-        case .shared, .alreadyShared, .merged, .unshared, .retired, .restored, .rolledBack, .done: false
+        case .shared, .alreadyShared, .merged, .unshared, .retired, .restored, .migrated, .rolledBack, .done: false
         default: true
         }
     }

@@ -196,7 +196,7 @@ struct FactsGatherer {
         case .shared(let shared) where shared.run.new == old:
             return try FactsGatherer(old: new, new: old, surroundings: surroundings.silent).namedPlace(of: shared)
                 == .ours
-        case .interrupted(let run): return run.run.new == old && run.run.restores == nil
+        case .interrupted(let run): return run.run.new == old && !run.run.isInPlace
         default: return false
         }
     }

@@ -111,31 +111,37 @@ public struct Recovery: Sendable {
         _ journal: inout MigrationJournal
     ) throws -> ShareOutcome {
         let recovery = try RunRecovery(run, settings: options.runSettings, surroundings: surroundings)
-        let isRestore = run.run.restores != nil
         if wanted == .back, try recovery.decision() == .forward {
             throw MigrationError(
                 .needsDecision,
                 "the copy is published, so the run cannot be rolled back",
                 path: run.run.new.path,
-                advice: isRestore
+                advice: run.run.isInPlace
                     ? "Finish the run with the resume command."
                     : "Finish the run with the resume command; or run the unshare command, which finishes it first.",
-                next: isRestore
+                next: run.run.isInPlace
                     ? .resume(old: run.run.old.path) : .unshare(old: run.run.old.path, new: run.run.new.path)
             )
         }
         let decision = try recovery.recover(&journal)
         return ShareOutcome(
-            outcome: decision != .forward ? .rolledBack : isRestore ? .restored : .shared,
+            outcome: decision == .forward ? run.run.finishedOutcome : .rolledBack,
             transaction: run.run.transaction,
             old: ShareOutcome.Side(path: run.run.old.path, uuid: nil, objects: nil, digest: nil),
             new: ShareOutcome.Side(path: run.run.new.path, uuid: nil, objects: nil, digest: nil),
             findings: recovery.findings,
             message: decision == .forward ? "the interrupted run was finished" : "the interrupted run was rolled back",
-            next: isRestore
+            next: run.run.isInPlace
                 ? nil
                 : decision == .forward
                     ? .retire(old: run.run.old.path) : .share(old: run.run.old.path, new: run.run.new.path)
         )
+    }
+}
+
+extension JournalRecord.RunIdentity {
+    /// The outcome once recovery has finished the run.
+    fileprivate var finishedOutcome: MigrationOutcome {
+        restores != nil ? .restored : migratesTo != nil ? .migrated : .shared
     }
 }

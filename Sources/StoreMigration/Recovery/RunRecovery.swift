@@ -94,13 +94,14 @@ struct RunRecovery {
         case .forward:
             if let merging = run.merging {
                 try finish(merging, &journal)
-            } else if let digest = run.run.restores {
-                try finishRestore(of: digest, &journal)
+            } else if run.run.isInPlace {
+                try finishInPlace(&journal)
             } else {
                 try goForward(&journal)
             }
-        case .undecided where settings.onBoth != .fail:
-            // The caller has chosen one of the stores; the next plan applies the choice.
+        case .undecided where settings.onBoth != .fail || run.run.migratesTo != nil:
+            // The caller has chosen one of the stores; the next plan applies the choice. A migrated store has no rival:
+            // its programs have written to it since, and it stays as it is.
             try goBack(&journal, keepsAside: true)
             return .back
         case .undecided:
@@ -151,7 +152,7 @@ struct RunRecovery {
             try nest(in: container)?.remove()
         }
         // The fence of an earlier run stays, because that run is in force again.
-        if run.former?.completion.isFenced != true, run.run.restores == nil { try liftOwnFence() }
+        if run.former?.completion.isFenced != true, !run.run.isInPlace { try liftOwnFence() }
         let folder = try stateFolder.open()
         try MergeRecords.remove(run.run.transaction, in: folder)
         try journal.append(.rolledBack)
@@ -209,7 +210,7 @@ struct RunRecovery {
     func tidy(_ container: Directory) throws {
         guard let replacement = run.replacement, let aside = try asideFolder(in: container) else { return }
         try ExternalFilesOfDisplacedStore.remove(
-            except: replacement.externalFiles.names,
+            replacement.removal,
             keptIn: aside.folder,
             of: run.run.new,
             in: container

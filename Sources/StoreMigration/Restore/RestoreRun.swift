@@ -81,94 +81,47 @@ struct RestoreRun {
         )
         let former = decision == .clear ? try gatherer.status(of: place).map { $0.mode & 0o666 } : nil
         let mode = condition.inspection?.mode ?? former ?? unpacked.manifest.store.mode
-        var result: RestoreOutcome?
-        return try gatherer.reader.withView(of: unpacked.location) { view in
-            // The reader repeats the closure when its private copy was touched; the restore must not run twice.
-            if let result { return result }
-            let done =
-                decision == .replace
-                ? try carryOut(
-                    context,
-                    view,
-                    mode: mode,
-                    at: OccupiedPlace(context, journalledIn: stateFolder),
-                    &journal
-                )
-                : try carryOut(
-                    context,
-                    view,
-                    mode: mode,
-                    at: VacantPlace(context, clears: decision == .clear),
-                    &journal
-                )
-            result = done
-            return done
-        }
+        return decision == .replace
+            ? try carryOut(context, mode: mode, &journal) { OccupiedPlace(context, journalledIn: stateFolder) }
+            : try carryOut(context, mode: mode, &journal) { VacantPlace(context, clears: decision == .clear) }
     }
 
-    private func carryOut(
+    private func carryOut<Destination: CopyDestination>(
         _ context: RunContext,
-        _ view: StoreView,
         mode: UInt32,
-        at destination: some CopyDestination,
-        _ journal: inout MigrationJournal
+        _ journal: inout MigrationJournal,
+        to destination: () -> Destination
     ) throws -> RestoreOutcome {
-        let identity = try context.container.status(of: place.name)?.identity ?? context.container.status().identity
-        try journal.append(
-            .begin(
-                JournalRecord.RunIdentity(
-                    transaction: context.transaction,
-                    old: place,
-                    oldIdentity: identity,
-                    new: place,
-                    policy: .capture,
-                    restores: unpacked.manifest.store.digest
-                )
-            )
-        )
-        var nest: Nest?
-        let copy: StagedCopy
-        do {
-            let made = try Nest(creating: context.transaction, in: context.container)
-            nest = made
-            try journal.append(.nest(made.identity))
-            RunMoment.copying.pass()
-            copy = try proved(context, view, in: made, mode: mode)
-            try monitor.checkCancellation()
-            monitor.report(.publishing, 0, of: 1)
-            RunMoment.publishing.pass()
-            // The restored store may predate the common state of its pairs, at a vacant destination too.
+        let digest = unpacked.manifest.store.digest
+        var run = InPlaceRun(context: context)
+        // The restored store may predate the common state of its pairs, at a vacant destination too.
+        run.voidRecords = { journal in
             try PairRecords(store: place, surroundings: surroundings)
                 .void(because: "a backup was restored", holding: &journal, at: stateFolder)
-            try destination.place(copy, oldToken: view.token, digest: unpacked.manifest.store.digest, &journal)
-            RunMoment.placed.pass()
-        } catch {
-            if destination.placed != nil { throw MigrationError(error).afterPublishing }
-            try destination.rollBack(context, nest, &journal, cause: error)
-            if error is DestinationAppeared {
-                throw MigrationError(.busy, "another process created a store at the destination", path: place.path)
+        }
+        run.carryAlong = carryRelay
+        try run.begin(restores: digest, &journal)
+        let result = try run.carryOut(
+            to: { _ in destination() },
+            endingWith: .restored,
+            &journal,
+            stage: { folder in
+                try gatherer.reader.withView(of: unpacked.location) { view in
+                    InPlaceRun.Staged(
+                        copy: try proved(context, view, in: folder(), mode: mode),
+                        token: view.token,
+                        digest: digest
+                    )
+                }
             }
-            throw error
-        }
-        do {
-            try destination.tidy(after: copy)
-            let findings = (copy.proof?.findings ?? []) + carryRelay()
-            try nest?.remove()
-            try journal.append(.restored)
-            monitor.report(.publishing, 1, of: 1)
-            RunMoment.published.pass()
-            let aside = place.folder + "/" + AsideFolder.name(for: context.transaction)
-            let isKept = try context.container.status(of: AsideFolder.name(for: context.transaction)) != nil
-            return outcome(
-                context.transaction,
-                keptAside: isKept ? aside : nil,
-                report: copy.proof?.report,
-                findings: findings,
-                message: isKept ? "the former store is kept" : "the destination was vacant"
-            )
-        } catch {
-            throw MigrationError(error).afterPublishing
-        }
+        )
+        return outcome(
+            context.transaction,
+            keptAside: result.keptAside,
+            report: result.copy.proof?.report,
+            findings: result.findings,
+            message: result.keptAside != nil ? "the former store is kept" : "the destination was vacant"
+        )
     }
 
     /// The copy in the staging folder, flushed to disk, with the backup's content digest.

@@ -23,18 +23,24 @@ protocol CopyDestination: AnyObject {
     func tidy(after copy: StagedCopy) throws
 }
 
-extension CopyDestination {
+extension RunContext {
     /// Rolls back a run before its commit point; if that fails too, the run counts as interrupted, and recovery finishes
     /// the rollback.
     ///
-    /// `nest` is nil when its creation failed halfway; the staging folder is then found by its name.
-    func rollBack(_ context: RunContext, _ nest: Nest?, _ journal: inout MigrationJournal, cause: any Error) throws {
+    /// `destination` is nil when nothing was done there. `nest` is nil when its creation failed halfway; the staging
+    /// folder is then found by its name.
+    func rollBack(
+        _ destination: (any CopyDestination)?,
+        _ nest: Nest?,
+        _ journal: inout MigrationJournal,
+        cause: any Error
+    ) throws {
         do {
-            try putBack()
-            try (nest ?? Nest(of: context.transaction, identity: nil, in: context.container))?.remove()
+            try destination?.putBack()
+            try (nest ?? Nest(of: transaction, identity: nil, in: container))?.remove()
             try journal.append(.rolledBack)
         } catch {
-            context.logger.error("rollback failed", metadata: ["error": "\(error)", "cause": "\(cause)"])
+            logger.error("rollback failed", metadata: ["error": "\(error)", "cause": "\(cause)"])
             throw MigrationError(cause).afterPublishing
         }
     }

@@ -31,7 +31,7 @@ struct CopyRun {
         } catch {
             if destination.placed != nil { throw MigrationError(error).afterPublishing }
             progress.lock?.rollback()
-            try destination.rollBack(context, progress.nest, &journal, cause: error)
+            try context.rollBack(destination, progress.nest, &journal, cause: error)
             throw error
         }
         do {

@@ -3,9 +3,16 @@ import StoreFormat
 
 /// The external files of a store whose content was replaced; copies of them are in the displaced files.
 enum ExternalFilesOfDisplacedStore {
-    /// Removes the files that only the displaced store named, each only when an equal copy is kept in `aside`.
+    /// The files that a replacement of content removes.
+    enum Removal {
+        /// All but the files of the new content.
+        case all(except: NameList)
+        case only([String])
+    }
+
+    /// Removes these files, each only when an equal copy is kept in `aside`.
     static func remove(
-        except ours: NameList,
+        _ removal: Removal,
         keptIn aside: Directory?,
         of location: StoreLocation,
         in container: Directory
@@ -15,7 +22,12 @@ enum ExternalFilesOfDisplacedStore {
         else { return }
         // Another store may use the same folder, and the files do not show their owner.
         guard try SupportFolderOwners.others(than: location).isEmpty else { return }
-        for name in try folder.names() where ours.place(of: name) == nil {
+        let names: [String] =
+            switch removal {
+            case .all(let ours): try folder.names().filter { ours.place(of: $0) == nil }
+            case .only(let names): try names.filter { try folder.status(of: $0) != nil }
+            }
+        for name in names {
             guard try kept.status(of: name) != nil, try folder.holdsEqualFile(name, to: kept) else { continue }
             try folder.removeFile(name)
         }
@@ -32,5 +44,12 @@ enum ExternalFilesOfDisplacedStore {
             try kept.move(name, to: name, in: folder)
         }
         try folder.synchronize()
+    }
+}
+
+extension JournalRecord.Replacement {
+    /// The external files that are removed once the content is replaced.
+    var removal: ExternalFilesOfDisplacedStore.Removal {
+        removedFiles.map { .only($0) } ?? .all(except: externalFiles.names)
     }
 }

@@ -14,12 +14,14 @@ final class OccupiedPlace: CopyDestination {
     private let home: StateFolder?
     /// The external files about to move into place, once the journal records them.
     private var announcedFiles = NameTable<FileIdentity>()
+    /// The external files to remove after the commit point; nil before the replacement is journalled.
+    private var removal: ExternalFilesOfDisplacedStore.Removal?
     private(set) var placed: PlacedStore?
 
-    /// A destination whose content is lost to the pairs that it belongs to.
-    init(_ context: RunContext, journalledIn home: StateFolder) {
-        (self.context, self.home) = (context, home)
-        (expected, lifted) = (nil, [])
+    /// A destination whose content is lost to the pairs that it belongs to, unless `home` is nil.
+    init(_ context: RunContext, expecting expected: JournalRecord.OldState? = nil, journalledIn home: StateFolder?) {
+        (self.context, self.home, self.expected) = (context, home, expected)
+        lifted = []
         aside = AsideFolder(for: context.transaction, in: context.container)
     }
 
@@ -58,18 +60,17 @@ final class OccupiedPlace: CopyDestination {
                 }
         }
         let externalFiles = copy.external.identities
-        try journal.append(
-            .replacing(
-                JournalRecord.Replacement(
-                    main: displaced.identity,
-                    externalFiles: externalFiles,
-                    oldToken: oldToken,
-                    loserDigest: try loserDigest(in: folder),
-                    digest: try copy.rowDigest(),
-                    contentDigest: try digest ?? copy.contentDigest()
-                )
-            )
+        let replacement = JournalRecord.Replacement(
+            main: displaced.identity,
+            externalFiles: externalFiles,
+            oldToken: oldToken,
+            loserDigest: try loserDigest(in: folder),
+            digest: try copy.rowDigest(),
+            contentDigest: try digest ?? copy.contentDigest(),
+            removedFiles: copy.orphanedFiles
         )
+        try journal.append(.replacing(replacement))
+        removal = replacement.removal
         announcedFiles = externalFiles
         try copy.external.publish(to: context.new, in: context.container) { name, folder in
             try aside.take(name, from: folder) { _ in }
@@ -89,8 +90,9 @@ final class OccupiedPlace: CopyDestination {
     }
 
     func tidy(after copy: StagedCopy) throws {
+        guard let removal else { return }
         try ExternalFilesOfDisplacedStore.remove(
-            except: copy.external.identities.names,
+            removal,
             keptIn: aside.opened(),
             of: context.new,
             in: context.container

@@ -113,7 +113,7 @@ struct ShareEngine {
     }
 
     /// True for a share in the other direction, which the plan refuses with the command that goes back.
-    private func isToOldPlace(_ run: JournalRecord.RunIdentity) -> Bool { run.new == old && run.restores == nil }
+    private func isToOldPlace(_ run: JournalRecord.RunIdentity) -> Bool { run.new == old && !run.isInPlace }
 
     private func require(_ prospect: Prospect) throws {
         try ShareRequirements(

@@ -10,6 +10,8 @@ final class StagedCopy {
     /// The connection that reads the old store, pinned to the copied snapshot if the journal mode allows it.
     let source: StoreConnection
     private let ownsSource: Bool
+    /// True for a copy that replaces the content of its own source: the external files stay where they are.
+    private let isInPlace: Bool
     let journalMode: StoreHeader.JournalMode
     let main: DurableFile
     let external: StagedExternalFiles
@@ -19,12 +21,21 @@ final class StagedCopy {
     private(set) var proof: StoreProof?
     /// True once the copy changed after it was proved.
     private(set) var changedSinceProof = false
+    /// The external files that no row refers to since the copy was migrated; nil for a copy that was not.
+    private(set) var orphanedFiles: [String]?
     private var isTreated = false
     private var isProvedForRoles = false
 
     /// Opens the old store and prepares its copy in the staging folder; reads from `view` if the old store is
     /// read-only.
-    init(_ context: RunContext, nest: Nest, mode: UInt32, view: StoreView? = nil) throws {
+    init(
+        _ context: RunContext,
+        nest: Nest,
+        mode: UInt32,
+        view: StoreView? = nil,
+        isInPlace: Bool = false
+    ) throws {
+        self.isInPlace = isInPlace
         self.context = context
         self.nest = nest
         ownsSource = view == nil
@@ -33,7 +44,7 @@ final class StagedCopy {
         main = try nest.folder.createFile(context.new.name, mode: mode)
         try main.setGroupIfAllowed(context.group)
         external = try StagedExternalFiles(
-            source: context.oldFolder.externalData(of: context.old),
+            source: isInPlace ? nil : context.oldFolder.externalData(of: context.old),
             nest: nest.folder,
             group: context.group
         )
@@ -43,6 +54,13 @@ final class StagedCopy {
         } else {
             snapshot = try OldStoreSnapshot.make(context, source: source, target: main)
         }
+    }
+
+    /// Records that the main file was migrated and proved again; its content differs from the source's from then on.
+    func recordMigration(orphanedFiles: [String], _ proof: StoreProof) {
+        self.orphanedFiles = orphanedFiles
+        self.proof = proof
+        changedSinceProof = false
     }
 
     /// The size of the staged main file and external files.
@@ -108,7 +126,7 @@ final class StagedCopy {
         let content: StoreProver.Content =
             if !withContent || context.settings.level < .content {
                 .nothing
-            } else if journalMode == .wal {
+            } else if journalMode == .wal || isInPlace {
                 .comparison(original: source, differingFiles: external.differingFiles)
             } else {
                 // A long read of the original would block its writers; its bytes are compared under the lock.
@@ -178,7 +196,9 @@ final class StagedCopy {
     }
 
     private func stagedExternalFolder() throws -> Directory? {
-        try nest.folder.status(of: Nest.externalName) == nil ? nil : nest.folder.openDirectory(Nest.externalName)
+        if isInPlace { return try context.oldFolder.externalData(of: context.old) }
+        return try nest.folder.status(of: Nest.externalName) == nil
+            ? nil : nest.folder.openDirectory(Nest.externalName)
     }
 
     /// Throws when the container's file system lacks room for the copy plus a fifth.

@@ -51,13 +51,9 @@ extension RestoreOutcome {
         guard transaction != nil else { return style.green("Restored") + ": " + Escaped.text(message) }
         var lines = [
             style.green("Restored") + " \(manifest.text) in \(Figures.seconds(duration))",
-            "  store  \(Escaped.path(path))   proved: \(proved)",
+            "  store  \(Escaped.path(path))   proved: \(report?.passedLevels ?? "")",
         ]
         if let keptAside { lines.append("  former \(Escaped.text(keptAside))   kept aside") }
         return lines.joined(separator: "\n")
-    }
-
-    private var proved: String {
-        report?.levels.filter { $0.status == .passed }.map(\.level.rawValue).joined(separator: ", ") ?? ""
     }
 }

@@ -34,3 +34,10 @@ extension MergeProbeReport {
         }
     }
 }
+
+extension VerificationReport {
+    /// The levels that passed: `files, sqlite, coredata`.
+    var passedLevels: String {
+        levels.filter { $0.status == .passed }.map(\.level.rawValue).joined(separator: ", ")
+    }
+}

@@ -9,7 +9,8 @@ struct ResumeVerb: AfterRunVerb {
     )
     static let words = ["resume"]
     static let outcomes: [MigrationOutcome] = [
-        .shared, .alreadyShared, .retired, .restored, .rolledBack, .needsDecision, .verificationFailed, .nothingFound,
+        .shared, .alreadyShared, .retired, .restored, .migrated, .rolledBack, .needsDecision, .verificationFailed,
+        .nothingFound,
         .busy, .foundButUnreadable, .notWritable, .noSpace,
     ]
 

@@ -1,0 +1,255 @@
+import ChangeMerging
+import FoundationEssentials
+import Logging
+import ModelMigration
+import SafeFiles
+import StoreFormat
+import StoreVerification
+
+/// Migrates the store at one path, with the steps and the journal of a share.
+///
+/// To the pairs of the store a migration is what its own app does: their records stay valid, and a merge with a store of
+/// another model is refused as after a migration by Core Data.
+struct LightweightMigrationRun {
+    let place: StoreLocation
+    let target: MigrationTarget
+    let surroundings: Surroundings
+
+    private var stateFolder: StateFolder { surroundings.stateFolder(of: place) }
+    private var gatherer: FactsGatherer { FactsGatherer(old: place, new: place, surroundings: surroundings) }
+
+    func run() throws -> LightweightMigrationOutcome {
+        let container = try RunContext.openContainer(place)
+        try surroundings.requireTrusted(container)
+        try requireInUse(stateFolder.state())
+        // No journal is begun for a store that needs no migration, or cannot be migrated.
+        if try stateFolder.records().isEmpty, let outcome = try upToDate(requirePossible(forecast())) { return outcome }
+        return try stateFolder.withJournal(deadline: surroundings.lockDeadline()) { journal in
+            if case .interrupted(let run) = journal.state {
+                surroundings.logger.notice("an interrupted run is recovered first")
+                try RunRecovery(run, settings: LightweightMigrationOptions.runSettings, surroundings: surroundings)
+                    .recover(&journal)
+            }
+            try requireInUse(journal.state)
+            let forecast = try requirePossible(forecast())
+            if let outcome = upToDate(forecast) { return outcome }
+            try MergeSettlement(of: place, surroundings).settle(&journal, in: stateFolder.open())
+            return try migrate(forecast, &journal)
+        }
+    }
+
+    // MARK: Deciding
+
+    /// What a run would do; reads the store, and every row if requirements depend on rows.
+    func forecast() throws -> MigrationForecast {
+        let inspection = try inspection()
+        if inspection.fence != nil, let succession = try Succession(of: place, surroundings) {
+            throw MigrationError.outOfUse(succession, next: .inspect(path: succession.store.path))
+        }
+        let holders = OpenFiles.holders(of: inspection.identity)
+            .filter { $0 != ProcessInfo.processInfo.processIdentifier }
+        return try surroundings.reader.withView(of: place) { view in
+            var mapping: InferredMapping?
+            do {
+                let migrator = try ModelMigrator(view.connection, to: target, external: view.externalData)
+                mapping = migrator.mapping
+                if !migrator.isUpToDate { try migrator.check() }
+                return forecast(migrator.isUpToDate ? .compatible : .inferred, mapping, holders: holders)
+            } catch let error as MappingRefusals {
+                return forecast(.refused, mapping, error.refusals, holders: holders)
+            }
+        }
+    }
+
+    private func forecast(
+        _ verdict: MigrationForecast.Verdict,
+        _ mapping: InferredMapping?,
+        _ refusals: [MappingRefusal] = [],
+        holders: [Int32]
+    ) -> MigrationForecast {
+        MigrationForecast(
+            verdict: verdict,
+            path: place.path,
+            target: target,
+            mapping: mapping,
+            refusals: refusals,
+            holders: holders
+        )
+    }
+
+    private func requirePossible(_ forecast: MigrationForecast) throws -> MigrationForecast {
+        if let error = forecast.error { throw error }
+        return forecast
+    }
+
+    private func inspection() throws -> StoreInspection {
+        let condition = try surroundings.silent.inspector(.layout).inspect(place)
+        switch condition {
+        case .unreadable(let store): throw MigrationError(store)
+        case .store(let inspection): return inspection
+        case .absent, .emptyFile, .orphanSidecar:
+            if let succession = try Succession(of: place, surroundings) {
+                throw MigrationError.outOfUse(succession, next: .inspect(path: succession.store.path))
+            }
+            guard case .orphanSidecar = condition else {
+                throw MigrationError(.nothingFound, "there is no store to migrate", path: place.path)
+            }
+            throw MigrationError(.orphanSidecar, "a log or journal exists without the store", path: place.path)
+        }
+    }
+
+    /// Throws when the journal shows that the data is, or will be, at another path.
+    private func requireInUse(_ state: RunState) throws {
+        switch state {
+        case .none, .retired, .interrupted, .voided: return
+        case .shared(let shared):
+            throw MigrationError(
+                .needsDecision,
+                "the store at this path was shared to another path",
+                path: place.path,
+                advice: "Migrate \(shared.run.new.path), which its programs open.",
+                next: .inspect(path: shared.run.new.path)
+            )
+        case .unsharing(let shared, _):
+            throw MigrationError(
+                .needsDecision,
+                "an unshare to this path was interrupted",
+                path: place.path,
+                advice: "Finish it first with the unshare command.",
+                next: .unshare(old: place.path, new: shared.run.new.path)
+            )
+        }
+    }
+
+    // MARK: Migrating
+
+    private func migrate(
+        _ forecast: MigrationForecast,
+        _ journal: inout MigrationJournal
+    ) throws -> LightweightMigrationOutcome {
+        let context = try RunContext(
+            transaction: RunContext.drawTransaction(),
+            old: place,
+            new: place,
+            settings: LightweightMigrationOptions.runSettings,
+            surroundings: surroundings
+        )
+        let run = InPlaceRun(context: context)
+        let reading = try OldStateRecorder.read(place, in: context.container)
+        try run.begin(migratesTo: target.path, &journal)
+        var migrated: ModelMigrator.Result?
+        let result: InPlaceRun.Result
+        do {
+            result = try run.carryOut(
+                to: { OccupiedPlace(context, expecting: $0.source, journalledIn: nil) },
+                endingWith: .migrated,
+                &journal,
+                stage: { folder in
+                    try surroundings.reader.withView(of: place) { view in
+                        let (staged, done) = try stage(context, view, reading, in: folder())
+                        migrated = done
+                        return staged
+                    }
+                }
+            )
+        } catch is DestinationWritten {
+            throw MigrationError(
+                .busy,
+                "programs wrote to the store while it was migrated",
+                path: place.path,
+                advice: "Nothing was changed. Stop them, then run the command again."
+            )
+        }
+        return LightweightMigrationOutcome(
+            outcome: .migrated,
+            transaction: context.transaction,
+            path: place.path,
+            target: target,
+            mapping: forecast.mapping,
+            copiedTables: migrated?.copiedTables ?? [],
+            extendedTables: migrated?.extendedTables ?? [],
+            removedFiles: migrated?.orphanedFiles ?? [],
+            keptAside: result.keptAside,
+            report: result.copy.proof?.report,
+            findings: result.findings + Finding.open(in: forecast.holders, at: place.path),
+            message: "the former store is kept"
+        )
+    }
+
+    /// An equal copy that is proved, migrated and proved again.
+    private func stage(
+        _ context: RunContext,
+        _ view: StoreView,
+        _ reading: TokenReading,
+        in nest: Nest
+    ) throws -> (InPlaceRun.Staged, ModelMigrator.Result) {
+        // A view of a store that is written all the time has no still main file, and the store would change again before
+        // the commit.
+        guard view.kind != .live else { throw DestinationWritten() }
+        try requireSpace(view, in: context.container)
+        let copy = try StagedCopy(context, nest: nest, mode: view.status.mode, view: view, isInPlace: true)
+        try copy.build()
+        try copy.prove()
+        try copy.catchUp()
+        guard let digest = copy.provedDigest else { throw DestinationWritten() }
+        // A token that was read before the store moved on proves nothing; the content is compared then.
+        let time = reading.token == view.token ? reading.takenAt : 0
+        let source = TokenReading(token: view.token, takenAt: time).state(SettledDigest(copied: digest))
+        let migrated = try StagedMigration(target: target, place: place, monitor: surroundings.monitor)
+            .carryOut(on: copy, of: view)
+        try nest.folder.synchronize()
+        return (InPlaceRun.Staged(copy: copy, token: view.token, digest: nil, source: source), migrated)
+    }
+
+    /// Throws when the file system lacks room for the migrated copy, the copy that is kept, and the log of the
+    /// replacement.
+    private func requireSpace(_ view: StoreView, in container: Directory) throws {
+        var needed = 4 * (view.status.size + (view.token.writeAheadLog?.size ?? 0))
+        for name in try view.externalData?.names() ?? NameList() {
+            needed += try view.externalData?.status(of: name)?.size ?? 0
+        }
+        let free = try container.freeBytes()
+        guard free > needed / 5 * 6 else {
+            throw MigrationError(
+                .noSpace,
+                "the migration needs \(needed / 5 * 6) bytes and \(free) are free",
+                path: place.folder
+            )
+        }
+    }
+
+    private func upToDate(_ forecast: MigrationForecast) -> LightweightMigrationOutcome? {
+        guard forecast.verdict == .compatible else { return nil }
+        return LightweightMigrationOutcome(
+            outcome: .migrated,
+            transaction: nil,
+            path: place.path,
+            target: target,
+            mapping: forecast.mapping,
+            copiedTables: [],
+            extendedTables: [],
+            removedFiles: [],
+            keptAside: nil,
+            report: nil,
+            findings: [],
+            message: "the store already has this model version"
+        )
+    }
+}
+
+extension Finding {
+    /// Names the processes that have the store open; nothing without any.
+    static func open(in holders: [Int32], at path: String) -> [Finding] {
+        guard !holders.isEmpty else { return [] }
+        let names = (holders.count == 1 ? "process " : "processes ") + OpenFiles.names(of: holders)
+        return [
+            Finding(
+                .storeOpen,
+                .warning,
+                level: .files,
+                "the store is open in \(names): restart it with the new model",
+                path: path
+            )
+        ]
+    }
+}

@@ -1,0 +1,227 @@
+import ChildProcesses
+import FoundationEssentials
+import Glibc
+import SafeFiles
+import StoreFormat
+import TestSupport
+import Testing
+
+@testable import UpgradeRehearsal
+
+@Suite("Verb migrate under bad conditions")
+struct MigrateTrapsTests {
+    /// A bad store or model; the shell commands run in the folder of the store.
+    struct Case: CustomTestStringConvertible, Sendable {
+        let testDescription: String
+        let setup: String
+        let status: Int32
+        var store = "Habits.sqlite"
+        var model = "bad"
+        var options: [String] = []
+    }
+
+    private static let twice = "<model>" + ModelVersions.habit() + ModelVersions.habit() + "</model>"
+
+    static let cases = [
+        Case(testDescription: "no model", setup: "true", status: 2),
+        Case(testDescription: "an empty model", setup: ": > bad.mom", status: 2, model: "bad.mom"),
+        Case(
+            testDescription: "a truncated model",
+            setup: "printf 'bplist00\\xd4' > bad.mom",
+            status: 2,
+            model: "bad.mom"
+        ),
+        Case(
+            testDescription: "an archive that contains itself",
+            setup: """
+                printf 'bplist00\\xd1\\x01\\x02T$top\\xd1\\x01\\x02\\x08\\x0b\\x10\\0\\0\\0\\0\\0\\0\\x01\\x01\\0\\0\\0\\0\\0\\0\\0\\x03\
+                \\0\\0\\0\\0\\0\\0\\0\\x02\\0\\0\\0\\0\\0\\0\\0\\x13' > bad.mom
+                """,
+            status: 2,
+            model: "bad.mom"
+        ),
+        Case(testDescription: "a text file as model", setup: "seq 100 > bad.mom", status: 2, model: "bad.mom"),
+        Case(
+            testDescription: "two entities with one name",
+            setup: "mkdir bad.xcdatamodel; echo '\(twice)' > bad.xcdatamodel/contents",
+            status: 2,
+            model: "bad.xcdatamodel"
+        ),
+        Case(
+            testDescription: "an unknown version",
+            setup: "mkdir bad.xcdatamodeld; cp -r Second.xcdatamodel bad.xcdatamodeld/",
+            status: 2,
+            model: "bad.xcdatamodeld",
+            options: ["--version", "Third"]
+        ),
+        Case(testDescription: "no store", setup: "true", status: 10, store: "None.sqlite", model: "Second.xcdatamodel"),
+        Case(testDescription: "an empty file", setup: ": > E", status: 10, store: "E", model: "Second.xcdatamodel"),
+        Case(
+            testDescription: "a log without its store",
+            setup: "echo x > E-wal",
+            status: 12,
+            store: "E",
+            model: "Second.xcdatamodel"
+        ),
+        Case(
+            testDescription: "a plain store",
+            setup: "sqlite3 P 'CREATE TABLE t(a)'",
+            status: 13,
+            store: "P",
+            model: "Second.xcdatamodel"
+        ),
+        Case(testDescription: "a text file", setup: "seq 900 > T", status: 12, store: "T", model: "Second.xcdatamodel"),
+        Case(
+            testDescription: "a link",
+            setup: "ln -s Habits.sqlite L",
+            status: 12,
+            store: "L",
+            model: "Second.xcdatamodel"
+        ),
+        Case(
+            testDescription: "a damaged model cache",
+            setup: "sqlite3 Habits.sqlite \"UPDATE Z_MODELCACHE SET Z_CONTENT = x'00ff'\"",
+            status: 13,
+            model: "Second.xcdatamodel"
+        ),
+    ]
+
+    @Test("A bad store or model gives one line, and nothing is changed", arguments: cases)
+    func bad(_ row: Case) async throws {
+        let versions = try await ModelVersions(leaves: "nothing")
+        _ = try versions.second()
+        let folder = versions.scratch.path
+        let setup = try await Tool.run(command: ["bash", "-c", row.setup], folder: folder)
+        try #require(setup.status == 0, "\(setup.errors)")
+        let before = try versions.scratch.fingerprint(withFolderTimes: false)
+        for form in [["-n"], []] {
+            let run = try await Tool.run(
+                ["migrate", row.store, "--model", row.model] + row.options + form,
+                folder: folder
+            )
+            #expect(run.status == row.status, "\(form) \(run.output)\(run.errors)")
+            #expect(run.errorLines.count == 1 && run.output.isEmpty, "\(run.errors)")
+            #expect(try versions.scratch.fingerprint(withFolderTimes: false) == before)
+        }
+    }
+
+    @Test("A process that has the store open is named, and the migration is done")
+    func open() async throws {
+        let versions = try await ModelVersions()
+        let reader = try StoreWriterProcess(versions.store)
+        let run = try await Tool.run(["migrate", versions.store, "--model", try versions.second(), "--json"])
+        #expect(run.status == 0, "\(run.errors)")
+        let found = try Grammar().check(run).filter { $0["code"]?.string == "storeOpen" }
+        #expect(found.first?["message"]?.string?.contains("store-writer") == true)
+        withExtendedLifetime(reader) {}
+    }
+
+    @Test("A store that stays locked ends with status 11, and nothing is changed")
+    func locked() async throws {
+        let versions = try await ModelVersions(journalMode: "rollback")
+        let model = try versions.second()
+        let holder = try StoreWriterProcess(versions.store)
+        #expect(try holder.execute("BEGIN EXCLUSIVE") == "ok")
+        let run = try await Tool.run(["migrate", versions.store, "--model", model, "--lock-timeout", "100ms"])
+        #expect(run.status == 11 && run.errorLines.count == 1, "\(run.output)\(run.errors)")
+        #expect(try holder.execute("ROLLBACK") == "ok")
+        #expect(try versions.scratch.names(versions.scratch.path).filter { $0.hasPrefix(".store-migrate") }.isEmpty)
+        #expect(try await Tool.run(["migrate", versions.store, "--model", model]).status == 0)
+    }
+
+    @Test("A store in a read-only folder ends with status 12, and nothing is changed")
+    func readOnly() async throws {
+        let versions = try await ModelVersions(in: "closed")
+        let model = try versions.second()
+        let nobody = try Nobody(versions.scratch)
+        try await Self.chmod("a+rX", versions.scratch.path)
+        try await Self.chmod("a-w", versions.scratch.path("closed"))
+        let before = try versions.scratch.fingerprint(versions.scratch.path("closed"))
+        let run = try await nobody.run(
+            ["migrate", versions.store, "--model", model],
+            temporary: try nobody.folder("t")
+        )
+        #expect(run.status == 12 && run.errorLines.count == 1, "\(run.output)\(run.errors)")
+        #expect(try versions.scratch.fingerprint(versions.scratch.path("closed")) == before)
+        try await Self.chmod("u+w", versions.scratch.path("closed"))
+    }
+
+    private static func chmod(_ mode: String, _ path: String) async throws {
+        #expect(try await Tool.run(command: ["chmod", "-R", mode, path]).status == 0)
+    }
+
+    @Test("A migration by root leaves files of the store's owner", .enabled(if: ProcessIdentity.effectiveUser == 0))
+    func owner() async throws {
+        let versions = try await ModelVersions(in: "theirs")
+        let (model, theirs) = (try versions.second(), versions.scratch.path("theirs"))
+        let nobody = try Nobody(versions.scratch)
+        _ = try nobody.folder("theirs")
+        #expect(try await Tool.run(command: ["chown", "-R", "65534:65534", theirs]).status == 0)
+        let run = try await Tool.runProcess(
+            ["migrate", versions.store, "--model", model],
+            environment: ["TMPDIR": try nobody.folder("t")]
+        )
+        #expect(run.status == 0, "\(run.errors)")
+        for name in try FileManager.default.subpathsOfDirectory(atPath: theirs) {
+            let attributes = try FileManager.default.attributesOfItem(atPath: theirs + "/" + name)
+            #expect(attributes[.ownerAccountID] as? Int == 65534, "\(name)")
+        }
+    }
+
+    @Test(
+        "A killed migration is resumed, rolled back or made again by the next command",
+        arguments: ["migrate", "resume", "abort"],
+        [RunMoment.copying, .proving, .publishing, .placed, .published]
+    )
+    func killed(verb: String, moment: RunMoment) async throws {
+        let versions = try await ModelVersions()
+        let model = try versions.second()
+        let migrate = ["migrate", versions.store, "--model", model]
+        try kill(migrate, in: versions.scratch, at: moment)
+        let isPublished = [.placed, .published].contains(moment)
+        let rows = "SELECT group_concat(ZNAME) FROM ZHABIT"
+        #expect(try await SQLiteProgram.run(versions.store, rows) == "Run,Read\n")
+
+        let next = try await Tool.run(verb == "migrate" ? migrate : [verb, versions.store])
+
+        // The last trigger point passes when the journal is complete.
+        #expect(next.status == (verb == "abort" && moment == .placed ? 4 : 0), "\(next.output)\(next.errors)")
+        if verb == "abort", moment == .placed { #expect(next.errors.contains("resume")) }
+        let again = try await Tool.run(migrate)
+        #expect(again.status == 0, "\(again.errors)")
+        if isPublished || verb == "migrate" { #expect(again.output.contains("already has this model version")) }
+        #expect(
+            try await SQLiteProgram.run(versions.store, "SELECT group_concat(ZNAME || ZGOAL) FROM ZHABIT")
+                == "Run3,Read3\n"
+        )
+        #expect(try await Tool.run(["verify", versions.store]).status == 0)
+        let left = try versions.scratch.names(versions.scratch.path).filter { $0.hasPrefix(".store-migrate") }
+        #expect(left.count == 1 && left[0].hasPrefix(".store-migrate-aside-"), "\(left)")
+    }
+
+    /// Runs the command in a process, and kills it at the trigger point.
+    private func kill(_ words: [String], in scratch: Scratch, at moment: RunMoment) throws {
+        let folder = try ScratchFolder()
+        let gate = try RunGate(in: folder.path)
+        let run = RehearsedRun(
+            words: words,
+            gate: gate.folder,
+            folder: scratch.path,
+            seconds: 600,
+            runsAsNobody: false,
+            moments: [moment]
+        )
+        let child = try ChildProcess(
+            Program([try Tool.path, RehearsedRun.word] + run.arguments, environment: Program.inheritedEnvironment),
+            output: .null,
+            errors: .null
+        )
+        var isReached = false
+        if case .readable = child.wait(for: gate.said, until: .now + .seconds(600)) {
+            isReached = gate.moment() == moment
+        }
+        child.signal(SIGKILL)
+        #expect(child.ending(until: .now + .seconds(600)) == .signal(SIGKILL))
+        #expect(isReached)
+    }
+}
