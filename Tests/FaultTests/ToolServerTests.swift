@@ -22,7 +22,8 @@ struct ToolServerTests {
     /// The commands that write, and others by their words.
     private static let names =
         [
-            "share", "described share", "replace", "resume", "retire", "backup", "restore", "relay post", "relay drain",
+            "share", "described share", "replace", "resume", "retire", "backup", "restore", "migrate", "relay post",
+            "relay drain",
         ] + MergeJudge.Kind.allCases.map(\.rawValue)
 
     private static func judge(_ name: String) throws -> any Judge {
@@ -40,6 +41,7 @@ struct ToolServerTests {
         case "retire": return RetireJudge(template: template)
         case "backup": return BackupJudge(template: template)
         case "restore": return try RestoreJudge(template: template)
+        case "migrate": return try MigrateJudge(template: template)
         case "relay post": return RelayPostJudge(template: template)
         case "relay drain": return try RelayDrainJudge(template: template)
         default:

@@ -62,6 +62,10 @@ enum Commands {
             Maker("restore, clearing, ", isPlain: false) {
                 try RestoreJudge(template: $0.template, displaced: $0.other(), isDamaged: true)
             },
+            Maker("migrate, ") { try MigrateJudge(template: $0.template) },
+            Maker("migrate, copying, ", isPlain: false) {
+                try MigrateJudge(template: $0.template, removesPicture: true)
+            },
             Maker("relay drain") { try RelayDrainJudge(template: $0.template) },
             Maker("relay post", isPlain: false) { RelayPostJudge(template: $0.template) },
         ]
