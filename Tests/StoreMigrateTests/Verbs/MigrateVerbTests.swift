@@ -197,4 +197,26 @@ struct MigrateVerbTests {
         let retired = try await Tool.run(["migrate", versions.store, "--model", model])
         #expect(retired.status == 4 && retired.errors.contains(new), "\(retired.errors)")
     }
+
+    @Test(
+        "After a migration of the new store, late writes of the former model stay, and unshare brings the new content"
+    )
+    func pair() async throws {
+        let versions = try await ModelVersions(in: "old")
+        let (old, new) = (versions.store, try versions.scratch.folder("new") + "/Habits.sqlite")
+        let share = ["share", old, new, "--level", "content", "--old", "capture"]
+        #expect(try await Tool.run(share).status == 0)
+        #expect(try await Tool.run(["migrate", new, "--model", try versions.second()]).status == 0)
+        try await SQLiteProgram.run(old, "UPDATE ZHABIT SET ZNAME = 'Late', Z_OPT = Z_OPT + 1 WHERE Z_PK = 2")
+        let refused = try await Tool.run(share)
+        #expect(refused.status == 13 && refused.errors.contains("different models"), "\(refused.errors)")
+        #expect(try await SQLiteProgram.run(old, "SELECT ZNAME FROM ZHABIT WHERE Z_PK = 2") == "Late\n")
+
+        #expect(try await Tool.run(["merge", new, old]).status == 0)
+        let back = try await Tool.run(["unshare", old, new])
+
+        #expect(back.status == 0, "\(back.errors)")
+        #expect(try await values(old).hasPrefix("Run|3|"))
+        #expect(try await Tool.run(["verify", old]).status == 0)
+    }
 }
