@@ -68,7 +68,7 @@ struct ShareVerb: ConfiguredVerb {
         )
         page.begin("planning")
         guard !dryRun else {
-            let plan = try migrator.planAndWait()
+            let plan = try migrator.planAndWait(isCancelled: reporter.isCancelled)
             page.finish(counting: [("old", plan.old), ("new", plan.new)], run.access)
             page.tell(plan)
             return try reporter.show(plan, policy.ifMissing, isStrict: strict)
