@@ -1,4 +1,4 @@
-/// One step of a plan, as data; the journal names steps by their identifier.
+/// One step of a plan, for people and for `--json`.
 public struct PlanStep: Hashable, Sendable, Codable, Identifiable {
     /// The actions of a share; nothing else writes to disk.
     public enum Action: String, Sendable, Codable, CaseIterable {

@@ -9,6 +9,8 @@ public struct SharePlan: Hashable, Sendable {
     public let old: StoreLocation
     /// The main file of the new store.
     public let new: StoreLocation
+    /// What a share writes; nil when it writes nothing, and in the plans of other commands.
+    package let work: ShareWork?
     /// The steps in order; empty when there is nothing to do.
     public let steps: [PlanStep]
     public let findings: [Finding]
@@ -31,6 +33,7 @@ public struct SharePlan: Hashable, Sendable {
         outcome: MigrationOutcome,
         old: StoreLocation,
         new: StoreLocation,
+        work: ShareWork? = nil,
         steps: [PlanStep] = [],
         findings: [Finding] = [],
         reason: String,
@@ -41,6 +44,7 @@ public struct SharePlan: Hashable, Sendable {
         self.outcome = outcome
         self.old = old
         self.new = new
+        self.work = work
         self.steps = steps
         self.findings = findings
         self.reason = reason
@@ -90,6 +94,7 @@ public struct SharePlan: Hashable, Sendable {
             outcome: outcome,
             old: old,
             new: new,
+            work: work,
             steps: steps,
             findings: findings + more,
             reason: reason,

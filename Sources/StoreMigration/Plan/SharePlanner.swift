@@ -106,7 +106,7 @@ package struct SharePlanner: Sendable {
         case (.ours, true):
             return plan(
                 .alreadyShared,
-                steps: stepsOfSharedStore(earlier, old),
+                workOfSharedStore(earlier, old),
                 findings: earlier.leavesRows ? [.rowsOnlyInOldStore(at: facts.old)] : [],
                 reason: "the store is shared, and the old store is unchanged since",
                 next: earlier.leavesRows
@@ -115,9 +115,7 @@ package struct SharePlanner: Sendable {
         case (.ours, false) where options.onBoth == .keepNew:
             return plan(
                 .alreadyShared,
-                steps: (options.treatment == .fence ? [step(.fence, facts.old)] : []) + [
-                    step(.writeReceipt, facts.new)
-                ],
+                protect(old, leavesRows: true),
                 findings: [.writtenLate(at: facts.old), .rowsOnlyInOldStore(at: facts.old)],
                 reason: "the old store was written to after it was shared, and the new one is kept unchanged",
                 next: .status(old: facts.old.path, new: facts.new.path)
@@ -125,7 +123,7 @@ package struct SharePlanner: Sendable {
         case (.ours, false) where earlier.hasBase:
             return plan(
                 .merged,
-                steps: mergingSteps,
+                .merge,
                 findings: [.writtenLate(at: facts.old)],
                 reason: "the old store was written to after it was shared",
                 next: .retire(old: facts.old.path)
@@ -140,10 +138,9 @@ package struct SharePlanner: Sendable {
         case (.absent, _) where facts.newCondition.inspection?.isBlank == false:
             return anotherStoreAtNew
         case (.absent, _):
-            let lift = old.fence == nil ? [] : [step(.liftFence, facts.old)]
             return plan(
                 .shared,
-                steps: lift + publishingSteps,
+                publish(old),
                 findings: [.sharedStoreGone(from: facts.new)] + sidecarFindings,
                 reason: "the store was shared before, and the shared store is missing",
                 next: .retire(old: facts.old.path)
@@ -170,23 +167,22 @@ package struct SharePlanner: Sendable {
     }
 
     /// A run without a copy writes a lost journal again, so that the old store can be retired.
-    private func stepsOfSharedStore(_ earlier: PlanningFacts.EarlierRun, _ old: StoreInspection) -> [PlanStep] {
+    private func workOfSharedStore(_ earlier: PlanningFacts.EarlierRun, _ old: StoreInspection) -> ShareWork? {
         guard earlier.hasJournal, !earlier.followsChain else {
-            let protect = old.fence != nil || options.treatment == .fence || !earlier.hasJournal
-            return (protect ? [step(.fence, facts.old)] : []) + [step(.writeReceipt, facts.new)]
+            let isFenced = old.fence != nil || options.treatment == .fence || !earlier.hasJournal
+            return protect(old, isFenced: isFenced, leavesRows: earlier.leavesRows)
         }
-        return old.fence != nil || options.treatment == .capture ? [] : [step(.fence, facts.old)]
+        return old.fence != nil || options.treatment == .capture ? nil : protect(old, leavesRows: earlier.leavesRows)
     }
 
     // MARK: Shared for the first time
 
     private func intoEmptyPlace(_ old: StoreInspection) -> SharePlan {
-        let lift = old.fence == nil ? [] : [step(.liftFence, facts.old)]
         switch facts.newCondition {
         case .orphanSidecar where facts.isMainFileAtNew:
             return plan(
                 .shared,
-                steps: lift + replacingSteps,
+                replaceContent(old),
                 findings: [.emptyStoreAside(at: facts.new)] + sidecarFindings,
                 reason: "the new path has an empty database beside another database's log",
                 next: .retire(old: facts.old.path)
@@ -194,7 +190,7 @@ package struct SharePlanner: Sendable {
         case .absent, .orphanSidecar, .unreadable:
             return plan(
                 .shared,
-                steps: lift + publishingSteps,
+                publish(old),
                 findings: sidecarFindings,
                 reason: "the old path has a store and the new one has none",
                 next: .retire(old: facts.old.path)
@@ -202,7 +198,7 @@ package struct SharePlanner: Sendable {
         case .emptyFile, .store:
             return plan(
                 .shared,
-                steps: lift + replacingSteps,
+                replaceContent(old),
                 findings: [.emptyStoreAside(at: facts.new)],
                 reason: "the new path has an empty database",
                 next: .retire(old: facts.old.path)
@@ -211,22 +207,18 @@ package struct SharePlanner: Sendable {
     }
 
     private func ontoStore(_ old: StoreInspection, _ new: StoreInspection) -> SharePlan {
-        let protect = options.treatment == .fence ? [step(.fence, facts.old)] : []
-        let receipt = [step(.writeReceipt, facts.new)]
         if old.isEmpty {
             return plan(
                 .alreadyShared,
-                steps: protect + receipt,
+                protect(old),
                 reason: "the old store has no objects",
                 next: .retire(old: facts.old.path)
             )
         }
-        // A void record may have left its fence, which must not be copied.
-        let lift = old.fence == nil ? [] : [step(.liftFence, facts.old)]
         if new.isEmpty {
             return plan(
                 .shared,
-                steps: lift + replacingSteps,
+                replaceContent(old),
                 findings: [.emptyStoreAside(at: facts.new)],
                 reason: "the new path has a store without objects",
                 next: .retire(old: facts.old.path)
@@ -235,7 +227,7 @@ package struct SharePlanner: Sendable {
         if facts.areContentsEqual == true {
             return plan(
                 .alreadyShared,
-                steps: protect + receipt,
+                protect(old),
                 reason: "both stores have the same content",
                 next: .retire(old: facts.old.path)
             )
@@ -250,7 +242,7 @@ package struct SharePlanner: Sendable {
         case .keepOld:
             return plan(
                 .shared,
-                steps: lift + replacingSteps,
+                replaceContent(old),
                 findings: [.storeAside(at: facts.new)],
                 reason: "both stores have objects, and the old ones are kept",
                 next: .retire(old: facts.old.path)
@@ -258,14 +250,14 @@ package struct SharePlanner: Sendable {
         case .merge:
             return plan(
                 .merged,
-                steps: mergingSteps,
+                .merge,
                 reason: "both stores have objects and are merged",
                 next: .retire(old: facts.old.path)
             )
         case .keepNew:
             return plan(
                 .alreadyShared,
-                steps: protect + receipt,
+                protect(old, leavesRows: true),
                 findings: [.rowsOnlyInOldStore(at: facts.old)],
                 reason: "both stores have objects, and the new ones are kept",
                 next: .status(old: facts.old.path, new: facts.new.path)
@@ -273,58 +265,65 @@ package struct SharePlanner: Sendable {
         }
     }
 
-    // MARK: Steps
+    // MARK: Work
 
-    private var publishingSteps: [PlanStep] {
-        var steps = [step(.stage, facts.new), step(.prove, facts.new)]
-        if case .orphanSidecar = facts.newCondition { steps.append(step(.moveSidecarsAside, facts.new)) }
-        return steps + [step(.publish, facts.new)] + closingSteps
+    // A void record may have left its fence, which must not be copied.
+    private func publish(_ old: StoreInspection) -> ShareWork { .publish(liftsFence: old.fence != nil) }
+    private func replaceContent(_ old: StoreInspection) -> ShareWork { .replaceContent(liftsFence: old.fence != nil) }
+
+    /// A run without a copy.
+    private func protect(
+        _ old: StoreInspection,
+        isFenced: Bool? = nil,
+        leavesRows: Bool = false
+    ) -> ShareWork {
+        .protect(
+            ShareWork.Protection(
+                content: content(old),
+                isFenced: isFenced ?? (options.treatment == .fence),
+                // Late writes that stay in the old store remove nothing from what was shared.
+                keepsNew: facts.areContentsEqual != true && facts.earlierRun?.keepsNew != false,
+                leavesRows: leavesRows
+            )
+        )
     }
 
-    private var replacingSteps: [PlanStep] {
-        [
-            step(.stage, facts.new), step(.prove, facts.new), step(.copyAside, facts.new),
-            step(.replaceContent, facts.new),
-        ]
-            + closingSteps
-    }
-
-    private var mergingSteps: [PlanStep] {
-        (options.treatment == .fence ? [step(.fence, facts.old)] : [])
-            + [step(.merge, facts.new), step(.keepBase, facts.old), step(.writeReceipt, facts.new)]
-    }
-
-    private var closingSteps: [PlanStep] {
-        [
-            options.treatment == .fence ? step(.fence, facts.old) : step(.keepBase, facts.old),
-            step(.writeReceipt, facts.new),
-        ]
+    /// The content of the old store that a run without a copy relies on.
+    private func content(_ old: StoreInspection) -> ShareWork.Protection.Content {
+        if facts.areContentsEqual == true { return .equalToNew }
+        if let earlier = facts.earlierRun {
+            return earlier.isOldUnchanged ? earlier.oldDigest.map { .unchanged($0) } ?? .any : .any
+        }
+        return old.isEmpty ? .empty : .any
     }
 
     private var sidecarFindings: [Finding] {
         if case .orphanSidecar(let names) = facts.newCondition { [.sidecarsAside(names, at: facts.new)] } else { [] }
     }
 
-    private func step(_ action: PlanStep.Action, _ location: StoreLocation) -> PlanStep {
-        PlanStep(action, path: location.path)
+    private func steps(of work: ShareWork) -> [PlanStep] {
+        let displacesSidecars = if case .orphanSidecar = facts.newCondition { true } else { false }
+        return work.actions(options.treatment, displacesSidecars: displacesSidecars)
+            .map { PlanStep($0, path: $0.isOnOldStore ? facts.old.path : facts.new.path) }
     }
 
     private func plan(
         _ outcome: MigrationOutcome,
-        steps: [PlanStep] = [],
+        _ work: ShareWork? = nil,
         findings: [Finding] = [],
         reason: String,
         next: NextStep? = nil
     ) -> SharePlan {
-        let copies = steps.contains { $0.action == .publish || $0.action == .replaceContent }
+        let copies = work?.copies == true
         let exposure = copies ? facts.exposedFolder.map { [Finding.exposed($0)] } ?? [] : []
-        let treatment = outcome.isRefusal ? nil : treatment(after: steps)
+        let treatment = outcome.isRefusal ? nil : treatment(after: work)
         let stays = treatment == .fence && options.treatment == .capture ? [Finding.fenceStays(at: facts.old)] : []
         return SharePlan(
             outcome: outcome,
             old: facts.old,
             new: facts.new,
-            steps: steps,
+            work: work,
+            steps: work.map(steps) ?? [],
             findings: findings + exposure + stays + (copies ? extensionFindings : []),
             reason: reason,
             next: next,
@@ -347,10 +346,10 @@ package struct SharePlanner: Sendable {
         ]
     }
 
-    /// The treatment of the old store after these steps; nil without an old store.
-    private func treatment(after steps: [PlanStep]) -> ShareOptions.OldStorePolicy? {
+    /// The treatment of the old store after the work; nil without an old store.
+    private func treatment(after work: ShareWork?) -> ShareOptions.OldStorePolicy? {
         guard let old = facts.oldCondition.inspection else { return nil }
-        if steps.contains(where: { $0.action == .fence }) { return .fence }
-        return old.fence == nil || steps.contains { $0.action == .liftFence } ? .capture : .fence
+        if work?.fences(options.treatment) == true { return .fence }
+        return old.fence == nil || work?.liftsFence == true ? .capture : .fence
     }
 }

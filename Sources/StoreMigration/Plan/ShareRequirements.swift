@@ -38,7 +38,7 @@ struct ShareRequirements {
         if let group = described.treatment.group, plan.copies, !UserGroup.mayBeGiven(group) {
             throw MigrationError.notGiven(to: group, path: new.path)
         }
-        if plan.steps.contains(where: { $0.action == .replaceContent }),
+        if case .replaceContent? = plan.work,
             let status = try container.status(of: new.name)
         {
             try described.requireFit(of: occupant, with: status)
@@ -98,13 +98,12 @@ struct ShareRequirements {
 
     /// Throws unless this user can write each store that the plan writes.
     private func requireWritableStores(_ plan: SharePlan, _ container: Directory) throws {
-        let actions = Set(plan.steps.map(\.action))
-        if treatment == .fence, actions.contains(.fence) {
+        if treatment == .fence, plan.work?.fences(treatment) == true {
             try Self.requireWritable(old, in: Directory.open(path: old.folder)) { reason in
                 .oldNotWritable(reason, path: old.path)
             }
         }
-        if !actions.isDisjoint(with: [.replaceContent, .merge]) {
+        if plan.work?.changesNewStore == true {
             try Self.requireWritable(new, in: container) { reason in
                 MigrationError(
                     .notWritable,
@@ -161,5 +160,5 @@ extension MigrationError {
 
 extension SharePlan {
     /// True when the plan copies the old store.
-    var copies: Bool { steps.contains { $0.action == .publish || $0.action == .replaceContent } }
+    var copies: Bool { work?.copies == true }
 }

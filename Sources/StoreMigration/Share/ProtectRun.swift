@@ -11,36 +11,20 @@ struct OldStoreWritten: Error {
 
 /// Carries out a plan that copies nothing: the old store is fenced, and the run recorded.
 struct ProtectRun {
-    /// The content of the old store that the plan relies on.
-    enum Content {
-        /// The caller decided that the new store is kept, even if the old one has rows.
-        case any
-        case empty
-        case equalToNew
-        /// The content with the digest that an earlier run recorded.
-        case unchanged(String)
-    }
-
     private let context: RunContext
     private let inspection: StoreInspection
-    private let keepsNew: Bool
-    private let leavesRows: Bool
+    private let protection: ShareWork.Protection
 
-    /// Prepares the run.
-    ///
-    /// `keepsNew` is true when the new store never received the old one's content, `leavesRows` when the old store has
-    /// rows that the new one lacks.
-    init(_ context: RunContext, inspection: StoreInspection, keepsNew: Bool, leavesRows: Bool) {
+    init(_ context: RunContext, inspection: StoreInspection, _ protection: ShareWork.Protection) {
         self.context = context
         self.inspection = inspection
-        self.keepsNew = keepsNew
-        self.leavesRows = leavesRows
+        self.protection = protection
     }
 
     /// Fences the old store, and records its content.
     ///
     /// Throws `OldStoreWritten` when that is not what the plan relies on: it would be recorded as settled unseen.
-    func run(_ journal: inout MigrationJournal, relyingOn content: Content) throws -> RunResult {
+    func run(_ journal: inout MigrationJournal) throws -> RunResult {
         guard let identity = try context.container.status(of: context.new.name)?.identity else {
             throw DestinationAppeared(path: context.new.path)
         }
@@ -58,9 +42,9 @@ struct ProtectRun {
                 monitor: context.monitor
             )
             let newToken = try context.container.token(of: context.new.name)
-            guard try has(content, connection, digest.value) else { throw OldStoreWritten(path: context.old.path) }
+            guard try isReliedOn(digest.value, connection) else { throw OldStoreWritten(path: context.old.path) }
             try connection.close()
-            let isEqual = if case .equalToNew = content { true } else { false }
+            let isEqual = protection.content == .equalToNew
             let newUUID = try context.surroundings.reader
                 .withView(of: context.new) { try StoreMetadata(reading: $0.connection)?.uuid }
             let settled =
@@ -77,8 +61,8 @@ struct ProtectRun {
                 origins: .present(except: former(journal.state)),
                 isFenced: context.settings.treatment == .fence || inspection.fence != nil,
                 objects: inspection.objectCount,
-                keepsNew: keepsNew,
-                leavesRows: leavesRows
+                keepsNew: protection.keepsNew,
+                leavesRows: protection.leavesRows
             )
             .finish(&journal, content: digest.value) { _ in reading.state(settled) }
             return RunResult(
@@ -106,9 +90,9 @@ struct ProtectRun {
         return findings
     }
 
-    /// True if the old store has the content, of which the digest was taken before.
-    private func has(_ content: Content, _ connection: StoreConnection, _ digest: String) throws -> Bool {
-        switch content {
+    /// True if the old store, with this digest, has the content that the plan relies on.
+    private func isReliedOn(_ digest: String, _ connection: StoreConnection) throws -> Bool {
+        switch protection.content {
         case .any: true
         case .empty: try StoreInspection.isEmpty(connection, monitor: context.monitor)
         case .equalToNew: try context.gatherer.digest(of: context.new) == digest

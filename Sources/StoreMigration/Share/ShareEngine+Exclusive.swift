@@ -46,7 +46,7 @@ extension ShareEngine {
         _ file: DescriptionsFile?,
         _ journal: inout MigrationJournal
     ) throws -> ShareOutcome {
-        guard let inspection = facts.oldCondition.inspection, !plan.steps.isEmpty else {
+        guard let inspection = facts.oldCondition.inspection, let work = plan.work else {
             try renewToken(plan, facts, &journal)
             let outcome = try outcome(of: plan, facts: facts, state: journal.state)
             return try writing(describing(outcome, described), to: file)
@@ -71,18 +71,29 @@ extension ShareEngine {
             }
         // Written before publication, so that a full disk stops the run in time.
         let staged = try file?.stage(context.descriptions)
-        let actions = Set(plan.steps.map(\.action))
-        if actions.contains(.liftFence) { try FenceLifting(context).lift(&journal) }
-        let result: RunResult
-        if actions.contains(.publish) {
-            result = try publish(context, inspection, &journal)
-        } else if actions.contains(.replaceContent) {
-            result = try CopyRun(context, inspection: inspection)
-                .run(
-                    to: OccupiedPlace(context, journalledIn: context.stateFolder),
-                    &journal
-                )
-        } else if actions.contains(.merge) {
+        let result = try carryOut(work, context, inspection, &journal)
+        do {
+            try staged?.commit()
+        } catch {
+            throw MigrationError.sharedWithoutDescriptions(error, transaction: result.transaction)
+        }
+        return try outcome(of: plan, inspection: inspection, result: result).adding(backup?.findings ?? [])
+    }
+
+    private func carryOut(
+        _ work: ShareWork,
+        _ context: RunContext,
+        _ inspection: StoreInspection,
+        _ journal: inout MigrationJournal
+    ) throws -> RunResult {
+        if work.liftsFence { try FenceLifting(context).lift(&journal) }
+        switch work {
+        case .publish:
+            return try publish(context, inspection, &journal)
+        case .replaceContent:
+            let place = OccupiedPlace(context, journalledIn: context.stateFolder)
+            return try CopyRun(context, inspection: inspection).run(to: place, &journal)
+        case .merge:
             let run = PairMergeRun(
                 context,
                 identity: inspection.identity,
@@ -91,25 +102,13 @@ extension ShareEngine {
                 fencing: options.treatment == .fence
             )
             do {
-                result = try run.run(&journal)
+                return try run.run(&journal)
             } catch let error as MigrationError {
                 throw error.sharing(old: old, new: new)
             }
-        } else {
-            result = try ProtectRun(
-                context,
-                inspection: inspection,
-                keepsNew: keepsNew(facts),
-                leavesRows: plan.findings.contains { $0.code == .rowsOnlyInOldStore }
-            )
-            .run(&journal, relyingOn: content(facts, inspection))
+        case .protect(let protection):
+            return try ProtectRun(context, inspection: inspection, protection).run(&journal)
         }
-        do {
-            try staged?.commit()
-        } catch {
-            throw MigrationError.sharedWithoutDescriptions(error, transaction: result.transaction)
-        }
-        return try outcome(of: plan, inspection: inspection, result: result).adding(backup?.findings ?? [])
     }
 
     private func publish(
@@ -130,22 +129,6 @@ extension ShareEngine {
             result = made
             return made
         }
-    }
-
-    /// The content of the old store that a plan without a copy relies on.
-    private func content(_ facts: PlanningFacts, _ inspection: StoreInspection) -> ProtectRun.Content {
-        if facts.areContentsEqual == true { return .equalToNew }
-        if let earlier = facts.earlierRun {
-            return earlier.isOldUnchanged ? earlier.oldDigest.map { .unchanged($0) } ?? .any : .any
-        }
-        return inspection.isEmpty ? .empty : .any
-    }
-
-    /// True when a run without a copy leaves the new store without the old one's content.
-    ///
-    /// Late writes that stay in the old store remove nothing from what was shared.
-    private func keepsNew(_ facts: PlanningFacts) -> Bool {
-        facts.areContentsEqual != true && facts.earlierRun?.keepsNew != false
     }
 
     /// A checkpoint changes the files but not the content; a new token makes the next check cheap again.

@@ -43,7 +43,7 @@ struct ShareEngine {
 
     private func plan(_ state: RunState) throws -> SharePlan {
         let prospect = try prospect(state)
-        if !prospect.plan.steps.isEmpty { try require(prospect) }
+        if prospect.plan.work != nil { try require(prospect) }
         if prospect.plan.outcome == .merged {
             let preview = PairMergePreview(
                 base: state.base.map { .kept($0) },
@@ -90,7 +90,7 @@ struct ShareEngine {
             if let outcome = try engine.settled(prospect, state) {
                 return try writing(importingLegacyChanges(outcome, prospect).adding(recovered), to: file)
             }
-            if !prospect.plan.steps.isEmpty { try engine.require(prospect) }
+            if prospect.plan.work != nil { try engine.require(prospect) }
             let outcome = try stateFolder.withJournal(deadline: surroundings.lockDeadline()) {
                 try keepingTreatment(of: $0.state).shareExclusively(prospect, file, &$0)
             }
@@ -173,7 +173,7 @@ struct ShareEngine {
             return try describing(.already(shared, prospect.plan, openFindings(prospect.plan)), prospect.described)
         }
         // Another run may have begun between the reads; they then describe no single state.
-        guard let facts = prospect.facts, prospect.plan.steps.isEmpty, !needsRenewal(prospect.plan, state),
+        guard let facts = prospect.facts, prospect.plan.work == nil, !needsRenewal(prospect.plan, state),
             try stateFolder.state() == state
         else { return nil }
         return try describing(outcome(of: prospect.plan, facts: facts, state: state), prospect.described)

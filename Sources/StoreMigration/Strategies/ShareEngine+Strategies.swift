@@ -88,8 +88,7 @@ extension ShareEngine {
         let folder = try container.status()
         var group = treatment?.group ?? ownGroup(in: folder)
         var mode = treatment?.mode ?? original.mode
-        if plan.steps.contains(where: { $0.action == .replaceContent }), let status = try container.status(of: new.name)
-        {
+        if case .replaceContent? = plan.work, let status = try container.status(of: new.name) {
             (group, mode) = (status.group, status.mode)
         }
         let before = ReadAccess(mode: original.mode, group: original.group, in: source)
