@@ -107,6 +107,13 @@ package struct StateFolder: Sendable {
         return try folder.openDirectory(storeName)
     }
 
+    /// True when the folder exists, or the folder around it is empty: a run that was killed at its end left them.
+    func isThere() throws -> Bool {
+        guard let parent = try parentFolder(), try parent.status(of: root.name) != nil else { return false }
+        let folder = try parent.openDirectory(root.name)
+        return try folder.status(of: storeName) != nil || !isChosen && folder.entries().isEmpty
+    }
+
     /// The files of rows that lost in merges into a store of the pair.
     func losingRows() throws -> [String] {
         try unchecked()?.entries(where: MergeRecords.isParked).sorted().map { path + "/" + $0 } ?? []

@@ -23,7 +23,7 @@ struct LightweightMigrationRun {
         try surroundings.requireTrusted(container)
         try requireInUse(stateFolder.state())
         // No journal is begun for a store that needs no migration, or cannot be migrated.
-        if try stateFolder.records().isEmpty, let outcome = try upToDate(requirePossible(forecast())) { return outcome }
+        if try !stateFolder.isThere(), let outcome = try upToDate(requirePossible(forecast())) { return outcome }
         return try stateFolder.withJournal(deadline: surroundings.lockDeadline()) { journal in
             if case .interrupted(let run) = journal.state {
                 surroundings.logger.notice("an interrupted run is recovered first")

@@ -199,6 +199,23 @@ struct MigrateTrapsTests {
         #expect(left.count == 1 && left[0].hasPrefix(".store-migrate-aside-"), "\(left)")
     }
 
+    @Test(
+        "An empty journal folder that a killed run left is removed by the next run",
+        arguments: [".store-migrate", ".store-migrate/Habits.sqlite"]
+    )
+    func emptyFolder(name: String) async throws {
+        let versions = try await ModelVersions()
+        let migrate = ["migrate", versions.store, "--model", try versions.second()]
+        #expect(try await Tool.run(migrate).status == 0)
+        try FileManager.default.createDirectory(
+            atPath: versions.scratch.path(name),
+            withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o700]
+        )
+        #expect(try await Tool.run(migrate).status == 0)
+        #expect(try !versions.scratch.names(versions.scratch.path).contains(".store-migrate"))
+    }
+
     /// Runs the command in a process, and kills it at the trigger point.
     private func kill(_ words: [String], in scratch: Scratch, at moment: RunMoment) throws {
         let folder = try ScratchFolder()
