@@ -69,7 +69,7 @@ struct OwnerTests {
         expect(try await owner.run(["retire", store]))
         for words in [["status", store, new], ["plan", store, new], ["share", store, new], ["resume", store]] {
             let owners = try await owner.run(words)
-            let roots = try await Tool.runProcess(words)
+            let roots = try await Tool.runProcess(words, environment: ["HOME": scratch.path])
             expect(roots, owners.status)
             #expect(roots.status != 4, "\(words)")
             #expect(roots.output == owners.output)
@@ -88,7 +88,7 @@ struct OwnerTests {
         try FileManager.default.removeItem(atPath: old)
         for words in [["status", store, new], ["share", store, new], ["resume", store]] {
             let owners = try await owner.run(words + state)
-            let roots = try await Tool.runProcess(words + state)
+            let roots = try await Tool.runProcess(words + state, environment: ["HOME": scratch.path])
             expect(roots, owners.status)
             #expect(roots.output == owners.output)
             #expect(!roots.errors.contains("have written the journal"), "\(roots.errors)")
