@@ -1,3 +1,4 @@
+internal import StoreFormat
 internal import Synchronization
 
 /// A cache of compiled patterns.
@@ -6,6 +7,18 @@ final class KeptMatchers: Sendable {
         let comparison: StringOperator
         let options: StringOptions
         let pattern: String
+
+        /// Patterns are the same if their bytes are: canonically equivalent ones match different texts.
+        static func == (one: Key, other: Key) -> Bool {
+            one.comparison == other.comparison && one.options == other.options
+                && one.pattern.hasSameBytes(as: other.pattern)
+        }
+
+        func hash(into hasher: inout Hasher) {
+            hasher.combine(comparison)
+            hasher.combine(options)
+            pattern.hashBytes(into: &hasher)
+        }
     }
 
     private static let limit = 16

@@ -37,6 +37,18 @@ struct StringMatcherTests {
         #expect(try matcher?.matches(text) == expected)
     }
 
+    @Test("Kept patterns that are canonically equivalent match their own texts")
+    func equivalentPatterns() throws {
+        let kept = KeptMatchers()
+        let forms = ["\u{e9}", "e\u{301}"]
+        for pattern in forms + forms {
+            for text in forms {
+                let isSame = text.utf8.elementsEqual(pattern.utf8)
+                #expect(try kept.matches(text, .beginsWith, [], pattern) == isSame)
+            }
+        }
+    }
+
     @Test("An invalid regular expression is rejected", arguments: ["(", "x)|(?:q", "a)", "[a", "*"])
     func wrong(pattern: String) {
         #expect(StringMatcher(.matches, options: [], pattern: pattern) == nil)
