@@ -24,9 +24,11 @@ struct DerivedValues {
                     let column = stored.attribute(attribute.target.name)?.column,
                     let value = value(attribute.target.derivationExpression, stored)
                 else { continue }
+                // A table of one entity may have rows with another number.
+                let isOnly = layout.entities(inTable: stored.table).count == 1
                 try connection.run(
-                    "UPDATE \(SQLName.quoted(stored.table)) AS s SET \(SQLName.quoted(column)) = \(value) "
-                        + "WHERE Z_ENT = \(stored.number)",
+                    "UPDATE \(SQLName.quoted(stored.table)) AS s SET \(SQLName.quoted(column)) = \(value)"
+                        + (isOnly ? "" : " WHERE Z_ENT = \(stored.number)"),
                     []
                 )
             }

@@ -32,7 +32,7 @@ public struct MappingRefusal: Hashable, Sendable {
         case severalDestinations
         /// A row has an entity number that the store's model lacks.
         case unknownEntityNumber
-        /// The store has triggers or spatial indexes that only Core Data itself can adapt.
+        /// The store has spatial indexes, or definitions outside its model, that refer to tables which change.
         case unsupportedDefinition
         /// CloudKit's mirror refers to entities by numbers that would change.
         case cloudMirror

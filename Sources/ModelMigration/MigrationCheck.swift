@@ -29,20 +29,11 @@ struct MigrationCheck {
         try connection.value(sql, arguments) != nil
     }
 
-    /// Triggers and tables that only Core Data can adapt, if something that they depend on changes.
+    /// Definitions of an app, and tables of CloudKit, that the migration cannot adapt.
     private mutating func checkDefinitions() throws {
-        let known = try Set(StoreShape(plan.source.model).triggers.map(\.name))
-        let others = plan.source.schema.triggers.filter { !known.contains($0.name) }
-        let isInPlace = plan.shape.tables.allSatisfy { table in
-            table.joinKey != nil || RowMapping(plan, table: table.name)?.addsNullsOnly != false
-        }
-        if let trigger = others.first, !plan.keepsNumbers || !isInPlace {
+        for loss in try OwnDefinitions(plan, connection).losses() {
             refusals.append(
-                MappingRefusal(
-                    .unsupportedDefinition,
-                    "the trigger \(trigger.name) refers to tables that change",
-                    remedy: "Migrate the store with its app."
-                )
+                MappingRefusal(.unsupportedDefinition, loss, remedy: "Migrate the store with its app.")
             )
         }
         guard !plan.keepsNumbers, plan.source.schema.tables.contains(where: { $0.name.uppercased().hasPrefix("ANSCK") })

@@ -141,19 +141,25 @@ package struct ModelMigrator {
                     let column = stored.attribute(attribute.target.name)?.column
                 else { continue }
                 let (table, name) = (SQLName.quoted(stored.table), SQLName.quoted(column))
+                // A table of one entity may have rows with another number.
+                let rows = layout.entities(inTable: stored.table).count == 1 ? "" : "Z_ENT = \(stored.number) AND "
                 let sql =
-                    "SELECT Z_PK, \(name) FROM \(table) WHERE Z_ENT = \(stored.number) AND Z_PK > ? "
+                    "SELECT Z_PK, \(name) FROM \(table) WHERE \(rows)Z_PK > ? "
                     + "AND substr(\(name), 1, 1) = x'02' AND length(\(name)) = 38 ORDER BY Z_PK LIMIT 1"
-                var last: Int64 = 0
-                // One file at a time: a later row may have the same bytes as a reference once its file is inlined.
+                var last = Int64.min
                 while let (key, file) = try reference(sql, after: last) {
                     guard let external, try external.status(of: file)?.kind == .regular else {
                         throw StoreError(.notFound, path: file, "the external file of \(entity.target) is missing")
                     }
-                    let bytes = try external.contents(of: file, limit: 1 << 30)
+                    // The first byte says that the value is in the row; a value may begin like a reference.
+                    let bytes = try [1] + external.contents(of: file, limit: 1 << 30)
                     try connection.run("UPDATE \(table) SET \(name) = ? WHERE Z_PK = ?", [.blob(bytes), .integer(key)])
                     last = key
                 }
+                try connection.run(
+                    "UPDATE \(table) SET \(name) = substr(\(name), 2) WHERE \(rows)substr(\(name), 1, 1) = x'01'",
+                    []
+                )
             }
         }
     }

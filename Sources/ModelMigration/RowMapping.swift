@@ -81,11 +81,9 @@ struct RowMapping {
             return isSame && former.description.isDerived ? column : "NULL"
         }
         var value = column
-        switch (former.description.allowsExternalBinaryDataStorage, attribute.allowsExternalBinaryDataStorage) {
-        case (false, true): value = "CASE WHEN \(column) NOT NULL THEN CAST(x'01' || \(column) AS BLOB) END"
-        case (true, false):
-            value = "CASE WHEN substr(\(column), 1, 1) = x'01' THEN substr(\(column), 2) ELSE \(column) END"
-        default: break
+        // Where the target permits no files, values keep their first byte until the files are in their rows.
+        if !former.description.allowsExternalBinaryDataStorage, attribute.allowsExternalBinaryDataStorage {
+            value = "CASE WHEN \(column) NOT NULL THEN CAST(x'01' || \(column) AS BLOB) END"
         }
         guard !attribute.isOptional, former.description.isOptional else { return value }
         let initial = initialValue(of: attribute)
@@ -239,7 +237,10 @@ struct RowMapping {
         return knownColumns.filter { !kept.contains($0) }
     }
 
-    private var knownColumns: [String] {
+    private var knownColumns: [String] { Self.knownColumns(of: sourceTable, in: plan) }
+
+    /// The columns of a table of the source that its model describes, in upper case.
+    private static func knownColumns(of sourceTable: String, in plan: MigrationPlan) -> [String] {
         var known: Set<String> = []
         for entity in plan.source.layout.entities.values {
             if entity.table == sourceTable { known.formUnion(entity.attributes.map(\.column)) }
@@ -252,6 +253,19 @@ struct RowMapping {
             }
         }
         return known.map { $0.uppercased() }.sorted()
+    }
+
+    /// The columns of a table of the source that its model does not describe.
+    static func ownColumns(of sourceTable: String, in plan: MigrationPlan) -> [StoreSchema.Column] {
+        let known = Set(knownColumns(of: sourceTable, in: plan) + ["Z_PK", "Z_ENT", "Z_OPT"])
+        return (plan.source.schema.table(named: sourceTable)?.columns ?? [])
+            .filter { !known.contains($0.name.uppercased()) }
+    }
+
+    /// The columns outside the source's model that have the name of one of the target's.
+    var clashingColumns: [String] {
+        let wanted = Set(columns.map { $0.name.uppercased() })
+        return Self.ownColumns(of: sourceTable, in: plan).map(\.name).filter { wanted.contains($0.uppercased()) }
     }
 
     /// The columns outside the source's model, which a new table keeps.

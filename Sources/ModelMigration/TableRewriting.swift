@@ -23,7 +23,10 @@ struct TableRewriting {
         for trigger in sourceShape.triggers where present.contains(trigger.name) {
             try connection.execute("DROP TRIGGER \(SQLName.quoted(trigger.name))")
         }
-        for table in plan.shape.tables where table.joinKey == nil { try rewrite(table) }
+        // A copied table may read columns that a change in place renames.
+        let tables = plan.shape.tables.filter { $0.joinKey == nil }
+        for table in tables where !staysInPlace(table) { try rewrite(table) }
+        for table in tables where staysInPlace(table) { try rewrite(table) }
         for table in plan.shape.tables where table.joinKey != nil { try rewriteJoin(table) }
         try dropFormerTables()
         for (from, to) in renamed {
@@ -34,6 +37,11 @@ struct TableRewriting {
     }
 
     // MARK: Tables
+
+    private func staysInPlace(_ table: StoreShape.Table) -> Bool {
+        guard let mapping = RowMapping(plan, table: table.name) else { return false }
+        return mapping.inPlace != nil && keepsConstraints(of: mapping.sourceTable)
+    }
 
     private mutating func rewrite(_ table: StoreShape.Table) throws {
         guard let mapping = RowMapping(plan, table: table.name) else {

@@ -97,6 +97,62 @@ struct MigrationRefusalTests {
             refusals: ["unsupportedDefinition "]
         ),
         Case(
+            name: "an app's column with the name of a new property",
+            source: model(entity("A", [attribute("x")])),
+            target: model(entity("A", [attribute("x"), attribute("note")])),
+            sql: "ALTER TABLE ZA ADD COLUMN ZNOTE VARCHAR",
+            refusals: ["unsupportedDefinition "]
+        ),
+        Case(
+            name: "an app's column with a default in a table that is copied",
+            source: model(entity("A", [attribute("x")])),
+            target: model(entity("A")),
+            sql: "ALTER TABLE ZA ADD COLUMN OWN INTEGER NOT NULL DEFAULT 4",
+            refusals: ["unsupportedDefinition "]
+        ),
+        Case(
+            name: "an app's column with SQL in its type",
+            source: model(entity("A", [attribute("x")])),
+            target: model(entity("A")),
+            sql: "ALTER TABLE ZA ADD COLUMN OWN \"text); drop table ZA; --\"",
+            refusals: ["unsupportedDefinition "]
+        ),
+        Case(
+            name: "an app's column in a table that is removed",
+            source: model(entity("A"), entity("C")),
+            target: model(entity("A")),
+            sql: "ALTER TABLE ZC ADD COLUMN OWN VARCHAR",
+            refusals: ["unsupportedDefinition "]
+        ),
+        Case(
+            name: "an app's view of a table that changes",
+            source: model(entity("A", [attribute("x")])),
+            target: model(entity("A")),
+            sql: "CREATE VIEW own AS SELECT ZX FROM ZA",
+            refusals: ["unsupportedDefinition "]
+        ),
+        Case(
+            name: "an app's foreign key to a table that changes",
+            source: model(entity("A", [attribute("x")])),
+            target: model(entity("A")),
+            sql: "CREATE TABLE own (a INTEGER REFERENCES ZA (Z_PK))",
+            refusals: ["unsupportedDefinition "]
+        ),
+        Case(
+            name: "an app's unique index of a table that changes",
+            source: model(entity("A", [attribute("x"), attribute("y")])),
+            target: model(entity("A", [attribute("x")])),
+            sql: "CREATE UNIQUE INDEX own ON ZA (ZX)",
+            refusals: ["unsupportedDefinition "]
+        ),
+        Case(
+            name: "an app's trigger while another table is removed",
+            source: model(entity("A"), entity("C")),
+            target: model(entity("A")),
+            sql: "CREATE TRIGGER own AFTER INSERT ON ZA BEGIN INSERT INTO ZC (Z_ENT) VALUES (2); END",
+            refusals: ["unsupportedDefinition "]
+        ),
+        Case(
             name: "CloudKit's mirror and other entity numbers",
             source: model(entity("B")),
             target: model(entity("A"), entity("B")),

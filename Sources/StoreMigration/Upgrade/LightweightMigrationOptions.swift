@@ -26,4 +26,6 @@ public struct LightweightMigrationOptions: Sendable {
 
     /// The displaced files keep the former content, and the level `merging` needs programs with the new model.
     static let runSettings = RunSettings(treatment: .capture, onBoth: .keepOld, level: .content)
+    /// For the recovery of another command's run: what a share left undecided is not decided by a migration.
+    static let recoverySettings = RunSettings(treatment: .capture, level: .content)
 }

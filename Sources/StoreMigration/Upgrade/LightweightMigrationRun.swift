@@ -27,8 +27,10 @@ struct LightweightMigrationRun {
         return try stateFolder.withJournal(deadline: surroundings.lockDeadline()) { journal in
             if case .interrupted(let run) = journal.state {
                 surroundings.logger.notice("an interrupted run is recovered first")
-                try RunRecovery(run, settings: LightweightMigrationOptions.runSettings, surroundings: surroundings)
-                    .recover(&journal)
+                let settings =
+                    run.run.migratesTo == nil
+                    ? LightweightMigrationOptions.recoverySettings : LightweightMigrationOptions.runSettings
+                try RunRecovery(run, settings: settings, surroundings: surroundings).recover(&journal)
             }
             try requireInUse(journal.state)
             let forecast = try requirePossible(forecast())
