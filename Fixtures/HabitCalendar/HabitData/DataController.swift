@@ -12,7 +12,7 @@ public struct DataController: Sendable {
 
     public let container: PersistentContainer
 
-    /// Opens the shared store, or creates it, by the role's description; nil before the app's first launch.
+    /// Opens the shared store by the role's description; nil while there is none, so that only the app creates it.
     public init?(_ role: StoreRole, in group: GroupContainer) async throws {
         let descriptions: [StoreRole: PersistentStoreDescription]
         do {
@@ -21,16 +21,12 @@ public struct DataController: Sendable {
             guard error.outcome == .nothingFound else { throw error }
             return nil
         }
-        guard let description = descriptions[role] else { throw CocoaError(.fileReadCorruptFile) }
-        container = PersistentContainer(
-            name: "HabitCalendar",
-            managedObjectModel: .habitCalendar,
-            descriptions: [description]
-        )
-        try await container.loadPersistentStores()
+        guard let description = descriptions[role], FileManager.default.fileExists(atPath: description.url.path)
+        else { return nil }
+        try await self.init(description)
     }
 
-    /// Shares the private store if necessary, writes a description for each role, and opens the shared store.
+    /// Shares the private store if necessary, writes a description for each role, and opens or creates the shared store.
     public init(sharing old: URL, to group: GroupContainer) async throws {
         var options = ShareOptions()
         options.descriptionsFile = Self.descriptions(in: group)
@@ -42,9 +38,18 @@ public struct DataController: Sendable {
         )
         .shareStoreIfNecessary()
         guard [.shared, .alreadyShared, .merged, .nothingFound].contains(outcome.outcome),
-            let shared = try await Self(.app, in: group)
-        else { throw CocoaError(.fileNoSuchFile) }
-        self = shared
+            let description = outcome.descriptions[.app]
+        else { throw MigrationError(outcome.outcome, outcome.message, path: old.path, next: outcome.next) }
+        try await self.init(description)
+    }
+
+    private init(_ description: PersistentStoreDescription) async throws {
+        container = PersistentContainer(
+            name: "HabitCalendar",
+            managedObjectModel: .habitCalendar,
+            descriptions: [description]
+        )
+        try await container.loadPersistentStores()
     }
 
     private static func descriptions(in group: GroupContainer) -> URL {

@@ -16,6 +16,13 @@ public struct HabitNotification: Codable, Sendable {
         userInfo = ["habitIdentifier": habit.uuidString]
     }
 
+    /// A title or user info that is missing, or of another type, is left out.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        title = (try? values.decode(String.self, forKey: .title)) ?? ""
+        userInfo = (try? values.decode([String: String].self, forKey: .userInfo)) ?? [:]
+    }
+
     public init(contentsOf file: URL) throws {
         self = try JSONDecoder().decode(Self.self, from: Data(contentsOf: file))
     }

@@ -30,7 +30,9 @@ struct HabitWidget: AsyncParsableCommand {
     var done = false
 
     func run() async throws {
-        let received = try HabitNotification(contentsOf: URL(filePath: notification))
+        guard let received = try? HabitNotification(contentsOf: URL(filePath: notification)) else {
+            throw ValidationError("'\(notification)' cannot be read as a notification.")
+        }
         guard let id = received.habitIdentifier else {
             throw ValidationError("The notification names no habit (userInfo.habitIdentifier).")
         }
@@ -39,7 +41,7 @@ struct HabitWidget: AsyncParsableCommand {
         }
         let group = try GroupContainer(group, root: groups.map { URL(filePath: $0) })
         guard let data = try await DataController(.extension("widget"), in: group) else {
-            return print("There are no habits yet: start the app.")
+            return print("There are no shared habits: start the app.")
         }
         print(received.title)
         if done {

@@ -12,7 +12,7 @@ struct DemonstrationTests {
         #expect(run.status == 0, "\(run.errors)")
         // In this order.
         let parts = [
-            "FIRST LAUNCH", "There are no habits yet: start the app.", "Read ten pages: 0 days executed",
+            "FIRST LAUNCH", "There are no shared habits: start the app.", "Read ten pages: 0 days executed",
             "Read ten pages: 1 day executed", "UPGRADE", "Shared HabitCalendar.sqlite: 1,204 objects",
             "store moved to ~/group.habits/HabitCalendar.sqlite", "FROM THE APP TO THE WIDGET", "Time for: Evening run",
             "FROM THE WIDGET TO THE APP", "controller: insert 2026-11-15 row 98", "51 executed",

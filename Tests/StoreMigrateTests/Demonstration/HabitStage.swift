@@ -66,8 +66,25 @@ struct HabitStage {
         let notification = try JSONSerialization.data(
             withJSONObject: ["title": "Time to run", "userInfo": userInfo] as [String: Any]
         )
+        return try widgetCommand(notification: notification, arguments, group: group, today: today)
+    }
+
+    private func widgetCommand(
+        notification: Data,
+        _ arguments: [String],
+        group: String,
+        today: String
+    ) throws -> [String] {
         let file = try scratch.file("notification-\(UUID().uuidString).json", Array(notification))
         return try [Self.program("HabitWidget")] + place(group, today) + ["--notification", file] + arguments
+    }
+
+    /// Runs the widget with a notification of any text.
+    func widget(notification text: String) async throws -> Tool.Run {
+        let data = Data(text.utf8)
+        return try await Tool.run(
+            command: widgetCommand(notification: data, [], group: "group.habits", today: Self.today)
+        )
     }
 
     /// The result of a statement on the shared store, read by the `sqlite3` program.

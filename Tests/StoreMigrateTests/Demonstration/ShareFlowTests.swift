@@ -40,7 +40,7 @@ struct ShareFlowTests {
         // "An app shipped with a private store. A later version adds an extension": the extension may run first. It then
         // shows that there is nothing, and creates nothing in the way of the share.
         let early = try await stage.widget()
-        #expect(early.status == 0 && early.output == "There are no habits yet: start the app.\n")
+        #expect(early.status == 0 && early.output == "There are no shared habits: start the app.\n")
         #expect(try stage.scratch.names(stage.scratch.path("group.habits")).isEmpty)
         // Step 2: "before the stores are loaded, inside the data controller: if private exists and shared does not, move
         // the file"; ours: nothing is lost, and the old store refuses writes.
@@ -66,7 +66,7 @@ struct ShareFlowTests {
     func firstLaunch() async throws {
         let stage = try await HabitStage(isUpgrade: false)
         // Step 2: "if private exists": it does not, which is no failure, and the widget shows its empty state.
-        #expect(try await stage.widget().output == "There are no habits yet: start the app.\n")
+        #expect(try await stage.widget().output == "There are no shared habits: start the app.\n")
         let empty = try await stage.app()
         #expect(empty.status == 0 && empty.output == "There is no such habit.\n", "\(empty.errors)")
         // Step 3: "use the new location": the store is in the group, and nothing is at the private path.
@@ -82,6 +82,33 @@ struct ShareFlowTests {
         let second = try await stage.app()
         #expect(second.status == 0 && second.output.hasSuffix("Morning run: 1 day executed\n"), "\(second.errors)")
         #expect(try await stage.stored("SELECT count(*) FROM ZHABIT") == "1")
+    }
+
+    @Test("Without a shared store the widget creates none, and removes no notification")
+    func unshared() async throws {
+        let stage = try await upgraded()
+        let back = try await Tool.run(["unshare", stage.old, stage.new])
+        #expect(back.status == 0, "\(back.errors)")
+        let before = try stage.scratch.names(stage.scratch.path("group.habits"))
+        // The descriptions outlive the shared store; the habit is at its old path.
+        let widget = try await stage.widget(HabitStage.habit, ["--done"])
+        #expect(widget.status == 0 && widget.output == "There are no shared habits: start the app.\n")
+        #expect(try stage.scratch.names(stage.scratch.path("group.habits")) == before)
+        let folder = stage.scratch.path("group.habits/notifications")
+        #expect(try stage.scratch.names(folder) == [HabitStage.habit + ".json"])
+        #expect(try await stage.app().output == "Morning run: day 51, 49 days to finish, 0 missed, 50 executed\n")
+    }
+
+    @Test("With habits in both stores the app says so, and changes neither")
+    func habitsInBoth() async throws {
+        let stage = try await HabitStage(isUpgrade: false)
+        #expect(try await stage.app(["--name", "Mine"]).status == 0)
+        let recipe = Tool.package + "/Fixtures/HabitCalendar/HabitCalendar.yaml"
+        #expect(try await Tool.run(["fixture", "build", recipe, stage.old]).status == 0)
+        // Step 2: "if private exists and shared does not": both exist, and only a person can decide.
+        let both = try await stage.app()
+        #expect(both.status == 1 && both.errors.contains("both stores have objects"), "\(both.errors)")
+        #expect(try await stage.stored("SELECT group_concat(ZNAME) FROM ZHABIT") == "Mine")
     }
 
     // Step 4: "the extension is handed a notification (title, `userInfo["habitIdentifier"]`), starts its own data
@@ -125,9 +152,16 @@ struct ShareFlowTests {
     func unnamed() async throws {
         let stage = try await upgraded()
         // "no identifier and a missing object are both crashes in debug"; ours: "no identifier is a usage error".
-        let none = try await stage.widget(nil)
-        #expect(none.status == 64 && none.output.isEmpty)
-        #expect(none.errors.contains("names no habit"))
+        var runs = [try await stage.widget(nil)]
+        for text in [#"{"title": "Time"}"#, #"{"userInfo": {"habitIdentifier": 7}}"#, "{}"] {
+            runs.append(try await stage.widget(notification: text))
+        }
+        for run in runs {
+            #expect(run.status == 64 && run.output.isEmpty)
+            #expect(run.errors.contains("names no habit"), "\(run.errors)")
+        }
+        let broken = try await stage.widget(notification: "{")
+        #expect(broken.status == 64 && broken.errors.contains("cannot be read as a notification"))
     }
 
     @Test("A habit that is gone is a normal answer, and its scheduled notifications are removed, no others")
