@@ -24,6 +24,14 @@ struct PlainChanges: Sendable {
         var isGone = false
     }
 
+    /// Lists of columns, of which equal ones share their memory: most rows of a table change in the same columns.
+    struct ColumnLists: Sendable {
+        private var known: Set<[Int]> = []
+
+        /// The list equal to `columns`.
+        mutating func shared(_ columns: [Int]) -> [Int] { known.insert(columns).memberAfterInsert }
+    }
+
     var changes: [Change] = []
     var rows: [Row] = []
 

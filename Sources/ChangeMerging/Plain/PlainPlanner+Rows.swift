@@ -84,7 +84,11 @@ extension PlainPlanner {
         if taken.count < gaps.count + contested.count { park(.old, change.key, in: index, .bothChanged) }
         if takesOld, !contested.isEmpty { park(.shared, target, in: index, .bothChanged) }
         guard !taken.isEmpty else { return }
-        plan.actions[index][target] = PlainPlan.Action(kind: .update, source: change.key, columns: taken.sorted())
+        plan.actions[index][target] = PlainPlan.Action(
+            kind: .update,
+            source: change.key,
+            columns: columnLists.shared(taken.sorted())
+        )
     }
 
     private mutating func decideUpdated(_ change: PlainChanges.Change, _ index: Int) throws {
@@ -142,7 +146,11 @@ extension PlainPlanner {
         if own.contains(where: { !taken.contains($0) }) { park(.old, change.key, in: index, .bothChanged) }
         if isConflict, taken.contains(where: theirs.contains) { park(.shared, key, in: index, .bothChanged) }
         guard !taken.isEmpty else { return }
-        plan.actions[index][key] = PlainPlan.Action(kind: .update, source: change.key, columns: taken.sorted())
+        plan.actions[index][key] = PlainPlan.Action(
+            kind: .update,
+            source: change.key,
+            columns: columnLists.shared(taken.sorted())
+        )
     }
 
     private mutating func decideDeleted(_ change: PlainChanges.Change, _ index: Int) throws {

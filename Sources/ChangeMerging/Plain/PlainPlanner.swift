@@ -16,6 +16,7 @@ struct PlainPlanner {
     var lost: [Set<PlainKey>]
     var unsettled = 0
     let accountant: MergeAccountant
+    var columnLists = PlainChanges.ColumnLists()
     private var survivors: [Int: Int] = [:]
     private var untimed: Set<Int> = []
 

@@ -28,6 +28,7 @@ struct PlainScan {
         var result = PlainChanges()
         var (isBefore, isNow) = (try before?.next() ?? false, try now.next())
         let columns = Array(table.columns.indices)
+        var lists = PlainChanges.ColumnLists()
         while isBefore || isNow {
             var order = isBefore ? (isNow ? 0 : -1) : 1
             if isBefore, isNow, let before {
@@ -46,7 +47,8 @@ struct PlainScan {
                         for column in columns where !row.holds(column, sameAs: was, column) { changed.append(column) }
                         guard !changed.isEmpty else { return }
                         let key = PlainKey(table.key.map { row.value($0) })
-                        result.changes.append(PlainChanges.Change(key: key, kind: .updated, columns: changed))
+                        let list = lists.shared(changed)
+                        result.changes.append(PlainChanges.Change(key: key, kind: .updated, columns: list))
                     }
                 }
             }
