@@ -5,6 +5,9 @@ public struct MergeNote: Hashable, Sendable, Codable {
         case editSurvivedDeletion
         /// The policy is `newest`, and history does not record when values were set.
         case timesUnknown
+        /// Both stores have objects of the entity, and nothing says which of them are the same: all of the old store's
+        /// are inserted.
+        case unidentified
         /// The shared store lacks a property that the old side changed; its rows are parked.
         case propertyLacking
         /// The table's triggers did not fire: their effects on the old side are merged like any other change.

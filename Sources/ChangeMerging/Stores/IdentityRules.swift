@@ -40,13 +40,27 @@ struct IdentityRules {
 
     /// Why two stores without a common base cannot be merged; nil if the objects of each entity have an identity.
     func refusal(of old: MergeSide, into shared: MergeSide) throws -> MergeRefusal? {
-        let met = try layout.entities.keys.filter { try shared.holdsObjects(of: $0) && old.holdsObjects(of: $0) }
-        let lacking = met.filter { identities(of: $0).isEmpty }.sorted(by: ManagedObjectModel.inByteOrder)
+        let met = try commonEntities(old, shared)
+        let lacking = unidentified(met)
         if old.metadata.uuid == shared.metadata.uuid {
             // Copies of one store without a common base: the same key may or may not denote the same object.
             return lacking.isEmpty ? nil : .needsBase(entities: lacking)
         }
         return met.isEmpty || lacking.count < met.count ? nil : .unidentifiedEntities(lacking)
+    }
+
+    /// The entities of unrelated stores of which all old objects are inserted, because they have no identity.
+    func insertedWhole(from old: MergeSide, into shared: MergeSide) throws -> [String] {
+        unidentified(try commonEntities(old, shared))
+    }
+
+    /// The entities of which both stores have objects.
+    private func commonEntities(_ old: MergeSide, _ shared: MergeSide) throws -> [String] {
+        try layout.entities.keys.filter { try shared.holdsObjects(of: $0) && old.holdsObjects(of: $0) }
+    }
+
+    private func unidentified(_ entities: [String]) -> [String] {
+        entities.filter { identities(of: $0).isEmpty }.sorted(by: ManagedObjectModel.inByteOrder)
     }
 
     /// Throws if a setting names an entity, a table or a property that the store lacks, instead of ignoring the setting.

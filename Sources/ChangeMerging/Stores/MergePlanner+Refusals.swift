@@ -4,7 +4,13 @@ extension MergePlanner {
     mutating func refuseUnrelatedStores() throws {
         let (old, shared) = (sides.old, sides.shared)
         guard let base = sides.base else {
-            if let refusal = try rules.refusal(of: old, into: shared) { plan.refusals.append(refusal) }
+            if let refusal = try rules.refusal(of: old, into: shared) {
+                plan.refusals.append(refusal)
+                return
+            }
+            for entity in try rules.insertedWhole(from: old, into: shared) {
+                plan.notes.append(MergeNote(.unidentified, entity: entity, count: try old.objectCount(of: entity)))
+            }
             return
         }
         guard base.metadata.uuid == old.metadata.uuid, base.metadata.uuid == shared.metadata.uuid else {

@@ -63,6 +63,13 @@ package final class MergeSide {
         return try connection.value(sql, [.integer(entity.number)]) != nil
     }
 
+    /// The number of objects of exactly this entity.
+    func objectCount(of name: String) throws -> Int {
+        guard let entity = layout.entities[name], !entity.isAbstract else { return 0 }
+        let sql = "SELECT count(*) FROM \(SQLName.quoted(entity.table)) WHERE Z_ENT = ?"
+        return Int(try connection.value(sql, [.integer(entity.number)])?.integer ?? 0)
+    }
+
     /// The greatest key that a root assigned, as far as the store records it.
     package func greatestKey(of root: String) throws -> Int64 {
         guard let table = table(of: root) else { return 0 }

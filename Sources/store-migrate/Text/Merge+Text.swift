@@ -61,6 +61,9 @@ extension MergeNote {
         case .editSurvivedDeletion:
             "\(place): \(count) deleted in one store are kept, because the other store changed them"
         case .timesUnknown: "\(place): history does not show which of \(count) values is the newest"
+        case .unidentified:
+            "\(place): the old store's \(Figures.count(Int64(count), "object")) came as new ones, because nothing says which"
+                + " are in both stores; name what identifies them (--identity)"
         case .propertyLacking: "\(place): the shared store lacks it; \(count) rows are kept in the file"
         case .triggersHeldBack: "\(place): its triggers did not fire; their changes in the other store were merged"
         case .indexRebuilt: "\(place): the search index was rebuilt"

@@ -184,6 +184,26 @@ struct MergeRefusalTests {
         #expect(try StoreDigest(of: store.connection, externalData: nil) == before)
     }
 
+    @Test("A merge of unrelated stores notes the entities whose objects it inserts without identifying them")
+    func unidentified() throws {
+        let triple = try StoreMergeTests.triple()
+        let old = try triple.store("old")
+        try Self.rename(old, "0E3E5F3E-1DB3-4B0E-8A6B-0F0A3D0C9A11")
+        try old.insert("Category")
+        let count = try old.connection.value("SELECT count(*) FROM ZCATEGORY")?.integer ?? 0
+        let places = try ["old", "shared"].map { try triple.store($0).place() }
+
+        let summary = try StoreMerger(base: nil, old: places[0], shared: places[1]).plan().summary
+
+        #expect(summary.refusals.isEmpty)
+        #expect(summary.notes.contains(MergeNote(.unidentified, entity: "Category", count: Int(count))))
+        #expect(summary.entities["Category"]?.inserted == Int(count))
+        var settings = MergeSettings()
+        settings.identities = ["Category": ["title"]]
+        let named = try StoreMerger(base: nil, old: places[0], shared: places[1], settings: settings).plan().summary
+        #expect(!named.notes.contains { $0.kind == .unidentified && $0.entity == "Category" })
+    }
+
     @Test("A view or trigger on a table without moved keys does not prevent the merge")
     func namedTable() throws {
         let triple = try StoreMergeTests.triple()
