@@ -21,7 +21,7 @@ struct OwnDefinitions {
                 + plan.layout.joinTables.filter { JoinMapping(plan, $0).isUnchanged }.map(\.name)
         )
         let modelled = plan.source.layout.entities.values.map(\.table) + plan.source.layout.joinTables.map(\.name)
-        changed = Set(modelled).subtracting(unchanged).map { $0.uppercased() }.reduce(into: []) { $0.insert($1) }
+        changed = Set(Set(modelled).subtracting(unchanged).map { $0.uppercased() })
     }
 
     /// What each definition is that the migration cannot keep, and why.

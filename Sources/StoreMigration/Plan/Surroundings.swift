@@ -89,4 +89,7 @@ struct RunSettings: Sendable {
     var merging = MergeSettings()
     /// Pending changes in preferences files of apps.
     var legacyChanges: [LegacyDefaultsImport] = []
+
+    /// For a restore or a migration: it was decided already, and the displaced files keep the former content.
+    static let inPlace = RunSettings(treatment: .capture, onBoth: .keepOld, level: .content)
 }

@@ -18,10 +18,14 @@ package enum RecoveryDecision: Hashable, Sendable {
         /// The mark of the last merge into the store at the destination, read only for a merge.
         package let epoch: String?
 
-        package init(main: FileIdentity?, digest: String?, epoch: String? = nil) {
+        /// True for a store with another model version than its displaced copy, read only for a migration.
+        package let isMigrated: Bool?
+
+        package init(main: FileIdentity?, digest: String?, epoch: String? = nil, isMigrated: Bool? = nil) {
             self.main = main
             self.digest = digest
             self.epoch = epoch
+            self.isMigrated = isMigrated
         }
     }
 
@@ -48,6 +52,9 @@ package enum RecoveryDecision: Hashable, Sendable {
             self = .back
         } else if observed.digest == replacement.digest {
             self = .forward
+        } else if let isMigrated = observed.isMigrated {
+            // Programs have written to the store since; the model version that they wrote with decides.
+            self = isMigrated ? .forward : .back
         } else {
             self = .undecided
         }

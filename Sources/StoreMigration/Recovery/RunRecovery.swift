@@ -78,7 +78,24 @@ struct RunRecovery {
                 }
             epoch = isMerged ? merging.epoch : nil
         }
-        return RecoveryDecision(run, RecoveryDecision.Observation(main: main?.identity, digest: digest, epoch: epoch))
+        return RecoveryDecision(
+            run,
+            RecoveryDecision.Observation(
+                main: main?.identity,
+                digest: digest,
+                epoch: epoch,
+                isMigrated: digest == nil ? nil : try isMigrated()
+            )
+        )
+    }
+
+    /// True when the store has another model version than its displaced copy, or when that copy is missing; nil for a run
+    /// that migrates nothing.
+    private func isMigrated() throws -> Bool? {
+        guard run.run.migratesTo != nil else { return nil }
+        let (place, kept) = (run.run.new, AsideFolder.store(displacedFrom: run.run.new, by: run.run.transaction))
+        guard let kept, let former = try inspector.inspect(kept).inspection?.metadata else { return true }
+        return try inspector.inspect(place).inspection?.metadata?.entityVersionHashes != former.entityVersionHashes
     }
 
     /// Recovers the run and returns the decision.
@@ -99,9 +116,8 @@ struct RunRecovery {
             } else {
                 try goForward(&journal)
             }
-        case .undecided where settings.onBoth != .fail || run.run.migratesTo != nil:
-            // The caller has chosen one of the stores; the next plan applies the choice. A migrated store has no rival:
-            // its programs have written to it since, and it stays as it is.
+        case .undecided where settings.onBoth != .fail:
+            // The caller has chosen one of the stores; the next plan applies the choice.
             try goBack(&journal, keepsAside: true)
             return .back
         case .undecided:

@@ -1,5 +1,4 @@
 public import FoundationEssentials
-import Logging
 import StoreFormat
 
 /// What a caller decides about a restore; the defaults are the safe choices.
@@ -27,18 +26,4 @@ public struct RestoreOptions: Sendable {
     public var becomesOwner = false
 
     public init() {}
-
-    /// A restore writes its journal beside the restored store.
-    func surroundings(_ monitor: WorkMonitor, _ logger: Logger) -> Surroundings {
-        Surroundings(
-            lockTimeout: lockTimeout,
-            allowsNetworkFileSystem: allowsNetworkFileSystem,
-            stateFolder: nil,
-            monitor: monitor,
-            logger: logger
-        )
-    }
-
-    /// The restore has decided already; the displaced files keep the destination's former content.
-    static let runSettings = RunSettings(treatment: .capture, onBoth: .keepOld, level: .content)
 }

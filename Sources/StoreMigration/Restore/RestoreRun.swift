@@ -29,7 +29,7 @@ struct RestoreRun {
         return try stateFolder.withJournal(deadline: surroundings.lockDeadline()) { journal in
             if case .interrupted(let run) = journal.state {
                 logger.notice("an interrupted run is recovered first")
-                try RunRecovery(run, settings: RestoreOptions.runSettings, surroundings: surroundings)
+                try RunRecovery(run, settings: .inPlace, surroundings: surroundings)
                     .recover(&journal)
             }
             // An unreadable store needs no settlement: it is replaced, and the restored store shows which merges it
@@ -76,7 +76,7 @@ struct RestoreRun {
             transaction: RunContext.drawTransaction(),
             old: unpacked.location,
             new: place,
-            settings: RestoreOptions.runSettings,
+            settings: .inPlace,
             surroundings: surroundings
         )
         let former = decision == .clear ? try gatherer.status(of: place).map { $0.mode & 0o666 } : nil

@@ -86,7 +86,12 @@ public struct StoreRestorer: Sendable {
             unpacked: unpacked,
             place: StoreLocation(folder: container.path, name: name),
             options: options,
-            surroundings: options.surroundings(monitor, logger)
+            surroundings: Surroundings(
+                lockTimeout: options.lockTimeout,
+                allowsNetworkFileSystem: options.allowsNetworkFileSystem,
+                monitor: monitor,
+                logger: logger
+            )
         )
         .run()
     }

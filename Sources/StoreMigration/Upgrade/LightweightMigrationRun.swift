@@ -23,17 +23,18 @@ struct LightweightMigrationRun {
         try surroundings.requireTrusted(container)
         try requireInUse(stateFolder.state())
         // No journal is begun for a store that needs no migration, or cannot be migrated.
-        if try !stateFolder.isThere(), let outcome = try upToDate(requirePossible(forecast())) { return outcome }
+        let hasJournal = try stateFolder.isThere()
+        if !hasJournal, let outcome = try upToDate(requirePossible(forecast())) { return outcome }
         return try stateFolder.withJournal(deadline: surroundings.lockDeadline()) { journal in
             if case .interrupted(let run) = journal.state {
                 surroundings.logger.notice("an interrupted run is recovered first")
-                let settings =
-                    run.run.migratesTo == nil
-                    ? LightweightMigrationOptions.recoverySettings : LightweightMigrationOptions.runSettings
+                // What a share left undecided is not decided by a migration.
+                let settings = RunSettings(treatment: .capture, level: .content)
                 try RunRecovery(run, settings: settings, surroundings: surroundings).recover(&journal)
             }
             try requireInUse(journal.state)
-            let forecast = try requirePossible(forecast())
+            // The rows were examined above, and those of the copy are examined before it is migrated.
+            let forecast = try requirePossible(forecast(examinesRows: hasJournal))
             if let outcome = upToDate(forecast) { return outcome }
             try MergeSettlement(of: place, surroundings).settle(&journal, in: stateFolder.open())
             return try migrate(forecast, &journal)
@@ -42,8 +43,8 @@ struct LightweightMigrationRun {
 
     // MARK: Deciding
 
-    /// What a run would do; reads the store, and every row if requirements depend on rows.
-    func forecast() throws -> MigrationForecast {
+    /// What a run would do; reads the store, and every row if requirements depend on rows and `examinesRows` is true.
+    func forecast(examinesRows: Bool = true) throws -> MigrationForecast {
         let inspection = try inspection()
         if inspection.fence != nil, let succession = try Succession(of: place, surroundings) {
             throw MigrationError.outOfUse(succession, next: .inspect(path: succession.store.path))
@@ -55,7 +56,7 @@ struct LightweightMigrationRun {
             do {
                 let migrator = try ModelMigrator(view.connection, to: target, external: view.externalData)
                 mapping = migrator.mapping
-                if !migrator.isUpToDate { try migrator.check() }
+                if examinesRows, !migrator.isUpToDate { try migrator.check() }
                 return forecast(migrator.isUpToDate ? .compatible : .inferred, mapping, holders: holders)
             } catch let error as MappingRefusals {
                 return forecast(.refused, mapping, error.refusals, holders: holders)
@@ -133,7 +134,7 @@ struct LightweightMigrationRun {
             transaction: RunContext.drawTransaction(),
             old: place,
             new: place,
-            settings: LightweightMigrationOptions.runSettings,
+            settings: .inPlace,
             surroundings: surroundings
         )
         let run = InPlaceRun(context: context)
@@ -200,7 +201,9 @@ struct LightweightMigrationRun {
         let migrated = try StagedMigration(target: target, place: place, monitor: surroundings.monitor)
             .carryOut(on: copy, of: view)
         try nest.folder.synchronize()
-        return (InPlaceRun.Staged(copy: copy, token: view.token, digest: nil, source: source), migrated)
+        // Computed here, where no writer waits.
+        let content = try copy.contentDigest()
+        return (InPlaceRun.Staged(copy: copy, token: view.token, digest: content, source: source), migrated)
     }
 
     /// Throws when the file system lacks room for the migrated copy, the copy that is kept, and the log of the

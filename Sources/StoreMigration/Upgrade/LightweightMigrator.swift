@@ -74,12 +74,16 @@ public struct LightweightMigrator: Sendable {
             // Reads the model as root: the store's owner may lack read access to it.
             let target = try target()
             if options.becomesOwner { try OldStoreOwner.becomeOwner(ofPlace: store) }
-            let monitor = WorkMonitor(onProgress: onProgress, isCancelled: isCancelled)
             return try body(
                 LightweightMigrationRun(
                     place: StoreLocation(url: store),
                     target: target,
-                    surroundings: options.surroundings(monitor, logger)
+                    surroundings: Surroundings(
+                        lockTimeout: options.lockTimeout,
+                        allowsNetworkFileSystem: options.allowsNetworkFileSystem,
+                        monitor: WorkMonitor(onProgress: onProgress, isCancelled: isCancelled),
+                        logger: logger
+                    )
                 )
             )
         } catch {

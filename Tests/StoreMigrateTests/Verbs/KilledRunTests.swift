@@ -1,6 +1,4 @@
-import ChildProcesses
 import FoundationEssentials
-import Glibc
 import SafeFiles
 import StoreFixtures
 import StoreFormat
@@ -9,7 +7,6 @@ import TestSupport
 import Testing
 
 @testable import StoreMigration
-@testable import UpgradeRehearsal
 
 @Suite("The records of a run that was killed and recovered")
 struct KilledRunTests {
@@ -71,7 +68,7 @@ struct KilledRunTests {
         for moment in form.moments {
             for verb in ["share", "resume"] {
                 let killed = try Shared(form)
-                try killed.kill(at: moment)
+                try Tool.kill(killed.share, in: killed.old.path, at: moment)
                 try await killed.finish(verb)
                 // A run that was rolled back is made again.
                 try await killed.finish("share")
@@ -83,16 +80,15 @@ struct KilledRunTests {
 
 /// Both paths of a share.
 private struct Shared {
-    private let old: ScratchFolder
+    let old: ScratchFolder
     private let container: ScratchFolder
-    private let gate: ScratchFolder
     private let options: [String]
     private var oldStore: StoreLocation { old.location("Habits.sqlite") }
     private var newStore: StoreLocation { container.location("Habits.sqlite") }
-    private var share: [String] { ["share", oldStore.path, newStore.path, "--level", "content"] + options }
+    var share: [String] { ["share", oldStore.path, newStore.path, "--level", "content"] + options }
 
     init(_ form: KilledRunTests.Form) throws {
-        (old, container, gate) = (try ScratchFolder(), try ScratchFolder(), try ScratchFolder())
+        (old, container) = (try ScratchFolder(), try ScratchFolder())
         options = form.options
         try RecipeBuilder.build(recipeFile: Tool.package + "/Fixtures/Stores/clean/recipe.yaml", at: oldStore)
         if let occupant = form.occupant {
@@ -116,33 +112,6 @@ private struct Shared {
         options.oldStore = .capture
         options.level = .content
         return options
-    }
-
-    /// Runs the share in a process, and kills it at the trigger point.
-    func kill(at moment: RunMoment) throws {
-        let gate = try RunGate(in: gate.path)
-        let run = RehearsedRun(
-            words: share,
-            gate: gate.folder,
-            folder: old.path,
-            seconds: 600,
-            runsAsNobody: false,
-            moments: [moment]
-        )
-        let child = try ChildProcess(
-            Program([try Tool.path, RehearsedRun.word] + run.arguments, environment: Program.inheritedEnvironment),
-            output: .null,
-            errors: .null
-        )
-        let isReached: Bool
-        if case .readable = child.wait(for: gate.said, until: .now + .seconds(600)) {
-            isReached = gate.moment() == moment
-        } else {
-            isReached = false
-        }
-        child.signal(SIGKILL)
-        #expect(child.ending(until: .now + .seconds(600)) == .signal(SIGKILL))
-        #expect(isReached)
     }
 
     func finish(_ verb: String) async throws {

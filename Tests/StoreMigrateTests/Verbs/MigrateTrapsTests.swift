@@ -1,12 +1,9 @@
-import ChildProcesses
 import FoundationEssentials
-import Glibc
 import SafeFiles
 import StoreFormat
+import StoreMigration
 import TestSupport
 import Testing
-
-@testable import UpgradeRehearsal
 
 @Suite("Verb migrate under bad conditions")
 struct MigrateTrapsTests {
@@ -177,7 +174,7 @@ struct MigrateTrapsTests {
         let versions = try await ModelVersions()
         let model = try versions.second()
         let migrate = ["migrate", versions.store, "--model", model]
-        try kill(migrate, in: versions.scratch, at: moment)
+        try Tool.kill(migrate, in: versions.scratch.path, at: moment)
         let isPublished = [.placed, .published].contains(moment)
         let rows = "SELECT group_concat(ZNAME) FROM ZHABIT"
         #expect(try await SQLiteProgram.run(versions.store, rows) == "Run,Read\n")
@@ -200,6 +197,46 @@ struct MigrateTrapsTests {
     }
 
     @Test(
+        "A store that was written to since a killed migration is finished or rolled back by its model version",
+        arguments: [true, false],
+        ["resume", "abort"]
+    )
+    func writtenSince(isMigrated: Bool, verb: String) async throws {
+        let versions = try await ModelVersions()
+        let migrate = ["migrate", versions.store, "--model", try versions.second()]
+        try Tool.kill(migrate, in: versions.scratch.path, at: .placed)
+        let folder = try Directory.open(path: versions.scratch.path(".store-migrate/Habits.sqlite"))
+        let records = try MigrationJournal.records(in: folder)
+        let replacing = try #require(
+            records.firstIndex { record in if case .replacing = record { true } else { false } }
+        )
+        try folder.removeFile(MigrationJournal.name)
+        var journal = try MigrationJournal(in: folder)
+        for record in records[...replacing] { try journal.append(record) }
+        if !isMigrated {
+            // The state before the commit.
+            let kept = try #require(versions.scratch.names(versions.scratch.path).first { $0.contains("-aside-") })
+            let former = versions.scratch.path(kept) + "/Habits.sqlite"
+            _ = try await SQLiteProgram.run(former, ".backup '\(versions.store)'")
+        }
+        _ = try await SQLiteProgram.run(versions.store, "UPDATE ZHABIT SET ZNAME = 'Swim' WHERE ZNAME = 'Run'")
+
+        let run = try await Tool.run([verb, versions.store])
+
+        #expect(run.status == (isMigrated && verb == "abort" ? 4 : 0), "\(run.output)\(run.errors)")
+        #expect(run.output.contains("rolled back") == !isMigrated, "\(run.output)")
+        #expect(
+            try await SQLiteProgram.run(versions.store, "SELECT group_concat(ZNAME) FROM ZHABIT") == "Swim,Read\n"
+        )
+        #expect(try await Tool.run(migrate).status == 0)
+        #expect(
+            try await SQLiteProgram.run(versions.store, "SELECT group_concat(ZNAME || ZGOAL) FROM ZHABIT")
+                == "Swim3,Read3\n"
+        )
+        #expect(try await Tool.run(["verify", versions.store]).status == 0)
+    }
+
+    @Test(
         "An empty journal folder that a killed run left is removed by the next run",
         arguments: [".store-migrate", ".store-migrate/Habits.sqlite"]
     )
@@ -214,31 +251,5 @@ struct MigrateTrapsTests {
         )
         #expect(try await Tool.run(migrate).status == 0)
         #expect(try !versions.scratch.names(versions.scratch.path).contains(".store-migrate"))
-    }
-
-    /// Runs the command in a process, and kills it at the trigger point.
-    private func kill(_ words: [String], in scratch: Scratch, at moment: RunMoment) throws {
-        let folder = try ScratchFolder()
-        let gate = try RunGate(in: folder.path)
-        let run = RehearsedRun(
-            words: words,
-            gate: gate.folder,
-            folder: scratch.path,
-            seconds: 600,
-            runsAsNobody: false,
-            moments: [moment]
-        )
-        let child = try ChildProcess(
-            Program([try Tool.path, RehearsedRun.word] + run.arguments, environment: Program.inheritedEnvironment),
-            output: .null,
-            errors: .null
-        )
-        var isReached = false
-        if case .readable = child.wait(for: gate.said, until: .now + .seconds(600)) {
-            isReached = gate.moment() == moment
-        }
-        child.signal(SIGKILL)
-        #expect(child.ending(until: .now + .seconds(600)) == .signal(SIGKILL))
-        #expect(isReached)
     }
 }

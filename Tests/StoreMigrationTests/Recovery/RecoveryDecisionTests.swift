@@ -10,6 +10,7 @@ struct RecoveryCase: CustomTestStringConvertible, Sendable {
     let records: [JournalRecord]
     var main: FileIdentity?
     var digest: String?
+    var isMigrated: Bool?
     let decision: RecoveryDecision
 
     private static let ours = FileIdentity(device: 1, inode: 7)
@@ -148,6 +149,22 @@ struct RecoveryCase: CustomTestStringConvertible, Sendable {
             decision: .undecided
         ),
         Self(
+            testDescription: "about to migrate, and written to with the new model",
+            records: [begin, replacing],
+            main: ours,
+            digest: "other",
+            isMigrated: true,
+            decision: .forward
+        ),
+        Self(
+            testDescription: "about to migrate, and written to with the former model",
+            records: [begin, replacing],
+            main: ours,
+            digest: "other",
+            isMigrated: false,
+            decision: .back
+        ),
+        Self(
             testDescription: "about to replace, the file is gone",
             records: [begin, replacing],
             decision: .back
@@ -170,7 +187,7 @@ struct RecoveryDecisionTests {
             Issue.record("the records describe no interrupted run")
             return
         }
-        let observation = RecoveryDecision.Observation(main: row.main, digest: row.digest)
+        let observation = RecoveryDecision.Observation(main: row.main, digest: row.digest, isMigrated: row.isMigrated)
         #expect(RecoveryDecision(run, observation) == row.decision)
     }
 }
