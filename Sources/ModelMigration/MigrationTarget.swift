@@ -3,7 +3,7 @@ public import StoreFormat
 package import StoreWriting
 
 /// The model version that a store is migrated to: of a model file, or of another store.
-public struct MigrationTarget: Sendable {
+public struct MigrationTarget: Hashable, Sendable {
     public let model: ManagedObjectModel
     /// The version's name; nil for a model without versions, and for a store.
     public let versionName: String?

@@ -25,9 +25,15 @@ package struct ModelMigrator {
 
     /// Prepares the migration of the store on `connection`; `external` is the folder of its external files.
     ///
-    /// Throws ``MappingRefusals`` if no mapping can be inferred, and `StoreError` if the store's model is unknown.
-    package init(_ connection: StoreConnection, to target: MigrationTarget, external: Directory? = nil) throws {
-        try StoreFence.requireNone(in: connection)
+    /// With `ignoringFence`, a fence is accepted: the copy that is migrated will have none. Throws ``MappingRefusals`` if
+    /// no mapping can be inferred, and `StoreError` if the store's model is unknown.
+    package init(
+        _ connection: StoreConnection,
+        to target: MigrationTarget,
+        external: Directory? = nil,
+        ignoringFence: Bool = false
+    ) throws {
+        if !ignoringFence { try StoreFence.requireNone(in: connection) }
         let source = try SourceStore(connection, target: target)
         mapping = try InferredMapping(from: source.model, to: target.model)
         plan = try MigrationPlan(source, to: target, mapping)

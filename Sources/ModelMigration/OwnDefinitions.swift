@@ -30,7 +30,7 @@ struct OwnDefinitions {
         var losses = clashes(sourceShape)
         guard !changed.isEmpty || !plan.keepsNumbers else { return losses }
         let known = Set(sourceShape.triggers.map(\.name))
-        losses += schema.triggers.filter { !known.contains($0.name) }
+        losses += schema.triggers.filter { !known.contains($0.name) && !$0.name.hasPrefix(StoreFence.prefix) }
             .map { "the trigger \($0.name) may refer to tables that change" }
         guard !changed.isEmpty else { return losses }
         losses += schema.views.map { "the view \($0.name) may refer to tables that change" }

@@ -6,10 +6,10 @@ package struct MigrateJudge: Judge {
     /// True if the new version has no attribute for the external file of the store.
     package let removesPicture: Bool
     /// The content after a migration without a fault, without the times of history.
-    private let migrated: PlainStore.Content
+    let migrated: PlainStore.Content
 
     private static let folder = "group"
-    private static let document = "Second.xcdatamodel"
+    static let document = "Second.xcdatamodel"
     private static let asidePrefix = ".store-migrate-aside-"
     private static let values = "SELECT Z_PK, Z_ENT, Z_OPT, ZNAME FROM ZHABIT ORDER BY Z_PK"
     private var share: ShareJudge { ShareJudge(template: template) }
@@ -34,7 +34,7 @@ package struct MigrateJudge: Judge {
     }
 
     /// The content without what differs between two migrations.
-    private static func settled(_ content: PlainStore.Content) -> PlainStore.Content {
+    static func settled(_ content: PlainStore.Content) -> PlainStore.Content {
         var content = content
         // Each migration records its own time.
         if let transactions = content.rows["ATRANSACTION"] { content.rows["ATRANSACTION"] = ["\(transactions.count)"] }
@@ -55,6 +55,11 @@ package struct MigrateJudge: Judge {
 
     private static func prepare(_ scratch: Scratch, _ template: StoreTemplate, removesPicture: Bool) throws {
         try template.write(into: scratch.root.createDirectory(folder, mode: 0o770))
+        try writeModel(scratch, removesPicture: removesPicture)
+    }
+
+    /// Writes the new model version.
+    static func writeModel(_ scratch: Scratch, removesPicture: Bool) throws {
         let picture =
             #"<attribute name="picture" optional="YES" attributeType="Binary" allowsExternalBinaryDataStorage="YES"/>"#
         let text = """

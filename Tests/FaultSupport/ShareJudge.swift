@@ -13,6 +13,8 @@ package struct ShareJudge: Judge {
     package var described: DescribedShare?
     /// True for a share that first makes a backup.
     package var backsUp = false
+    /// The judge of the same migration in place, for a share that migrates its copy.
+    package var migration: MigrateJudge?
 
     package enum OldPolicy: String, CaseIterable, Sendable {
         case fence
@@ -30,20 +32,23 @@ package struct ShareJudge: Judge {
         policy: OldPolicy = .fence,
         displaced: StoreTemplate? = nil,
         described: DescribedShare? = nil,
-        backsUp: Bool = false
+        backsUp: Bool = false,
+        migration: MigrateJudge? = nil
     ) {
         self.template = template
         self.policy = policy
         self.displaced = displaced
         self.described = described
         self.backsUp = backsUp
+        self.migration = migration
     }
 
     package var name: String {
         let what =
             displaced != nil
             ? "replace" : described != nil ? "described share" : policy == .capture ? "capture" : "share"
-        return "\(what)\(backsUp ? " --backup" : ""), \(template)"
+        let form = migration.map { $0.removesPicture ? " --migrate, copying" : " --migrate" } ?? ""
+        return "\(what)\(backsUp ? " --backup" : "")\(form), \(template)"
     }
 
     /// The share of the template's store in a scratch folder.
@@ -54,6 +59,7 @@ package struct ShareJudge: Judge {
                 "\(scratch.path)/\(Self.newFolder)/\(template.name)", "--old", policy.rawValue, "--level", "content",
             ] + (displaced == nil ? [] : ["--on-both", "keep-old"]) + (described?.arguments(scratch) ?? [])
                 + (backsUp ? ["--backup", "\(scratch.path)/\(Self.archiveFolder)"] : [])
+                + (migration == nil ? [] : ["--migrate", "--model", "\(scratch.path)/\(MigrateJudge.document)"])
         )
     }
 
@@ -62,6 +68,7 @@ package struct ShareJudge: Judge {
         try template.write(into: scratch.root.createDirectory(Self.oldFolder, mode: 0o700))
         let container = try scratch.root.createDirectory(Self.newFolder, mode: 0o770)
         if backsUp { _ = try scratch.root.createDirectory(Self.archiveFolder, mode: 0o700) }
+        if let migration { try MigrateJudge.writeModel(scratch, removesPicture: migration.removesPicture) }
         guard let displaced else { return }
         try displaced.write(into: container)
         // Recorded outside the counted folder: the inode that has to stay.
@@ -124,7 +131,13 @@ package struct ShareJudge: Judge {
             content = rest.content
             objections += rest.objections
         }
-        if content != template.content { objections.append("the new store differs: \(difference(content))") }
+        let expected = migration?.migrated ?? template.content
+        if migration != nil { content = MigrateJudge.settled(content) }
+        if content != expected {
+            objections.append("the new store differs: \(difference(content, from: expected))")
+        }
+        // The new version has no attribute for the file.
+        if migration?.removesPicture == true { return objections }
         return try objections + objectionsToExternalFiles(of: folder, "new")
     }
 
@@ -132,7 +145,9 @@ package struct ShareJudge: Judge {
         let folder = try scratch.root.openDirectory(Self.oldFolder)
         let content = try content(of: template.name, in: folder, scratch, withoutFence: true)
         var objections: [String] = []
-        if content != template.content { objections.append("the old store differs: \(difference(content))") }
+        if content != template.content {
+            objections.append("the old store differs: \(difference(content, from: template.content))")
+        }
         return try objections + objectionsToExternalFiles(of: folder, "old")
     }
 
@@ -199,13 +214,15 @@ package struct ShareJudge: Judge {
         ]
         if described != nil { expected.insert(DescribedShare.file) }
         if backsUp { expected.insert(Self.archiveFolder + "/") }
+        if migration != nil { expected.formUnion(["", "contents"].map { MigrateJudge.document + "/" + $0 }) }
+        let omitsFiles = migration?.removesPicture == true
         for path in template.externalFiles.keys {
             let parts = path.split(separator: "/").map(String.init)
             for count in 1..<parts.count {
                 let folder = parts.prefix(count).joined(separator: "/") + "/"
-                expected.formUnion(["old/" + folder, "group/" + folder])
+                expected.formUnion(["old/" + folder] + (omitsFiles ? [] : ["group/" + folder]))
             }
-            expected.formUnion(["old/" + path, "group/" + path])
+            expected.formUnion(["old/" + path] + (omitsFiles ? [] : ["group/" + path]))
         }
         var optional: Set = ["old/\(template.name)-wal", "old/\(template.name)-shm"]
         if displaced != nil { optional.formUnion(["group/\(template.name)-wal", "group/\(template.name)-shm"]) }
@@ -223,10 +240,10 @@ package struct ShareJudge: Judge {
 
     private var isInWALMode: Bool { template.files.keys.contains("\(template.name)-wal") }
 
-    private func difference(_ content: PlainStore.Content) -> String {
-        let tables = Set(content.rows.keys).union(template.content.rows.keys)
-        let differing = tables.filter { content.rows[$0] != template.content.rows[$0] }.sorted()
-        return (content.schema == template.content.schema ? [] : ["schema"]).joined() + " "
+    private func difference(_ content: PlainStore.Content, from expected: PlainStore.Content) -> String {
+        let tables = Set(content.rows.keys).union(expected.rows.keys)
+        let differing = tables.filter { content.rows[$0] != expected.rows[$0] }.sorted()
+        return (content.schema == expected.schema ? [] : ["schema"]).joined() + " "
             + differing.joined(separator: " ")
     }
 

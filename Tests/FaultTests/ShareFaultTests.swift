@@ -56,6 +56,27 @@ struct ShareFaultTests {
         try expectSound(judge, limit: 20)
     }
 
+    @Test(
+        "A share that migrates its copy ends in the old store and the migrated one",
+        arguments: Tier.oneOrAll(["wal", "delete"]),
+        Tier.oneOrAll([ShareJudge.OldPolicy.fence, .capture])
+    )
+    func migrate(_ journalMode: String, _ policy: ShareJudge.OldPolicy) throws {
+        let template = try HabitTemplate.makeCoreData(journalMode: journalMode)
+        for removesPicture in [false, true] {
+            let migration = try MigrateJudge(template: template, removesPicture: removesPicture)
+            try expectSound(ShareJudge(template: template, policy: policy, migration: migration), limit: 20)
+        }
+    }
+
+    @Test("A share that replaces a store by a migrated copy keeps the displaced one")
+    func migrateAndReplace() throws {
+        let template = try HabitTemplate.makeCoreData(journalMode: "wal")
+        let displaced = try HabitTemplate.makeCoreData(journalMode: "wal", isEmpty: true)
+        let migration = try MigrateJudge(template: template)
+        try expectSound(ShareJudge(template: template, displaced: displaced, migration: migration), limit: 20)
+    }
+
     private func expectSound(_ judge: ShareJudge, limit: Int) throws {
         try FaultSweep(judge)
             .expectSound(limit: limit, calls: [.create, .write, .synchronize, .rename, .makeFolder, .lock, .look])

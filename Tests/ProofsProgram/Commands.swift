@@ -44,6 +44,17 @@ enum Commands {
             Maker("described share, ", isPlain: false) {
                 try ShareJudge(template: $0.withoutHistory(), described: DescribedShare())
             },
+            Maker("share --migrate, ") {
+                ShareJudge(template: $0.template, migration: try MigrateJudge(template: $0.template))
+            },
+            Maker("capture --migrate, copying, ", isPlain: false) {
+                let migration = try MigrateJudge(template: $0.template, removesPicture: true)
+                return ShareJudge(template: $0.template, policy: .capture, migration: migration)
+            },
+            Maker("replace --migrate, ", isPlain: false) {
+                let migration = try MigrateJudge(template: $0.template)
+                return ShareJudge(template: $0.template, displaced: try $0.empty(), migration: migration)
+            },
             Maker("resume, ") { try ResumeJudge(.beforePublishing, template: $0.template) },
             Maker("resume, ") { try ResumeJudge(.afterPublishing, template: $0.template) },
             Maker("retire, ") { RetireJudge(template: $0.template) },

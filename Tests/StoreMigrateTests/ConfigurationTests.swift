@@ -307,7 +307,7 @@ struct ConfigurationTests {
             #expect(listed.count > 5)
             #expect(
                 Set(listed).subtracting(RepeatedOptions.left).subtracting(["--help", "--version"])
-                    == RepeatedOptions.access
+                    == RepeatedOptions.flags
             )
         }
     }

@@ -90,6 +90,14 @@ package final class ExternalFilesSnapshot {
         return isChanged
     }
 
+    /// Removes copies; call it after the last update, which would copy them again.
+    package func discard(_ names: some Collection<String>) throws {
+        let unwanted = Set(names)
+        guard !unwanted.isEmpty else { return }
+        for name in copies.names where unwanted.contains(name) { try target.removeFile(name) }
+        copies = NameTable(copies.lazy.filter { !unwanted.contains($0.name) }.map { ($0.name, $0.value) })
+    }
+
     /// Copies a file; nil if it was removed meanwhile.
     private func copy(_ name: String) throws -> FileIdentity? {
         let input: DurableFile

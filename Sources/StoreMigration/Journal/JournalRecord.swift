@@ -72,11 +72,13 @@ extension JournalRecord {
         package var descriptions: [String: PersistentStoreDescription]?
         /// The content digest of the backup, for a restore, whose old and new path are the same; nil for a share.
         package var restores: String?
-        /// The path of the model or store whose version the store is migrated to, for a migration in place; else nil.
+        /// The path of the model or store whose version the copy is migrated to; nil for a run that migrates nothing.
         package var migratesTo: String?
 
         /// True when the run replaces the store at one path, which is its old and its new path.
-        package var isInPlace: Bool { restores != nil || migratesTo != nil }
+        package var isInPlace: Bool { restores != nil || migratesInPlace }
+        /// True for a migration of the store at one path; a share to another path may migrate its copy.
+        package var migratesInPlace: Bool { migratesTo != nil && old == new }
 
         /// The same run with the old store's current path.
         func at(_ old: StoreLocation) -> RunIdentity {
@@ -109,8 +111,11 @@ extension JournalRecord {
         package var externalFiles: NameTable<FileIdentity>
         /// The old store's token when the copy was completed under its lock.
         package let oldToken: FileToken
-        /// The content digest of the copy, if it was proved before publication.
+        /// The content digest of the old store, which the copy has, too, unless it was migrated; nil if it was not proved
+        /// before publication.
         package let digest: String?
+        /// The content digest of the copy, if it was migrated.
+        package var migratedDigest: String?
         /// Size and modification time of the copy's main file, which show whether it is untouched.
         package let size: Int64?
         package let modified: FileStatus.Time?
@@ -125,8 +130,10 @@ extension JournalRecord {
         package let loserDigest: String?
         /// The digest of the copy's rows.
         package let digest: String
-        /// The copy's whole content digest.
+        /// The whole content digest of the old store, which the copy has, too, unless it was migrated.
         package let contentDigest: String
+        /// The content digest of the copy, if it was migrated.
+        package var migratedDigest: String?
         /// The external files that are removed once the content is replaced; nil for every file that the new content
         /// does not bring.
         package var removedFiles: [String]?

@@ -22,6 +22,8 @@ public enum NextStep: Hashable, Sendable {
     case unmerge(into: String)
     /// Move back to the old store, with the new one's content.
     case unshare(old: String, new: String)
+    /// Migrate a store to the model at a path; `version` names a version in a folder of several.
+    case migrate(store: String, model: String, version: String?)
     /// Create a missing folder.
     case makeFolder(path: String)
 }
@@ -53,6 +55,9 @@ extension NextStep: CustomStringConvertible {
                 ["store-migrate", "merge", into, from] + reading + Self.identities(of: entities)
             case .unmerge(let into): ["store-migrate", "unmerge", into] + run
             case .unshare(let old, let new): ["store-migrate", "unshare", old, new] + run
+            case .migrate(let store, let model, let version):
+                ["store-migrate", "migrate", store, "--model", model] + (version.map { ["--version", $0] } ?? [])
+                    + reading
             case .makeFolder(let path): ["mkdir", "-p", path]
             }
         return Self.commandLine(words)

@@ -1,4 +1,5 @@
 public import ChangeMerging
+public import ModelMigration
 public import StoreFormat
 public import StoreStrategies
 public import StoreVerification
@@ -33,12 +34,40 @@ public struct ShareOutcome: Sendable {
         public let lockHold: Duration?
         /// True when the old store is fenced now.
         public let isFenced: Bool
+        /// Present when the copy was migrated to another model version.
+        public let migration: Migration?
 
-        package init(bytes: Int64, externalFiles: Int, lockHold: Duration?, isFenced: Bool) {
+        package init(
+            bytes: Int64,
+            externalFiles: Int,
+            lockHold: Duration?,
+            isFenced: Bool,
+            migration: Migration? = nil
+        ) {
             self.bytes = bytes
             self.externalFiles = externalFiles
             self.lockHold = lockHold
             self.isFenced = isFenced
+            self.migration = migration
+        }
+    }
+
+    /// The migration of the copy in a share.
+    public struct Migration: Hashable, Sendable {
+        public let target: MigrationTarget
+        public let mapping: InferredMapping
+        /// The tables whose rows were copied, and those that were changed in their pages.
+        public let copiedTables: [String]
+        public let extendedTables: [String]
+        /// The external files that no row of the new store refers to; they are only at the old path.
+        public let omittedFiles: [String]
+
+        init(target: MigrationTarget, _ mapping: InferredMapping, _ result: ModelMigrator.Result) {
+            self.target = target
+            self.mapping = mapping
+            copiedTables = result.copiedTables
+            extendedTables = result.extendedTables
+            omittedFiles = result.orphanedFiles
         }
     }
 

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import ModelMigration
 import SafeFiles
 import StoreFormat
 import SystemPackage
@@ -13,22 +14,26 @@ struct FactsGatherer {
     /// A reader with the caller's options, which changes nothing.
     var reader: StoreReader { surroundings.reader }
 
-    /// The facts a plan is made from; `modelFile` is the model that the caller's programs carry.
-    func facts(state: RunState, modelFile: URL?) throws -> PlanningFacts {
+    /// The facts a plan is made from; `modelFile` is the model that the caller's programs carry, and `target` the version that
+    /// the copy is migrated to.
+    func facts(state: RunState, modelFile: URL?, migratingTo target: MigrationTarget? = nil) throws -> PlanningFacts {
         let oldCondition = try condition(of: old)
         let newCondition = try condition(of: new)
+        let earlierRun = try earlierRun(state, oldCondition)
+        let (newer, migration) = try models(modelFile, target, oldCondition, newCondition, earlierRun)
         let facts = PlanningFacts(
             old: old,
             new: new,
             oldCondition: oldCondition,
             newCondition: newCondition,
             isMainFileAtNew: try status(of: new) != nil,
-            earlierRun: try earlierRun(state, oldCondition),
+            earlierRun: earlierRun,
             retiredTo: state.retired?.run.new.path,
             succession: try newCondition.inspection?.fence == nil ? nil : Succession(of: new, surroundings),
             isOldRecordedNew: try isRecordedAsNew(),
-            newerThanModel: try newerThan(modelFile, oldCondition, newCondition),
-            exposedFolder: try exposedFolder()
+            newerThanModel: newer,
+            exposedFolder: try exposedFolder(),
+            migration: migration
         )
         guard facts.needsContentComparison else { return facts }
         return PlanningFacts(
@@ -42,7 +47,8 @@ struct FactsGatherer {
             isOldRecordedNew: facts.isOldRecordedNew,
             areContentsEqual: try digest(of: old) == digest(of: new),
             newerThanModel: facts.newerThanModel,
-            exposedFolder: facts.exposedFolder
+            exposedFolder: facts.exposedFolder,
+            migration: migration
         )
     }
 
@@ -96,6 +102,21 @@ struct FactsGatherer {
             )
         }
         return try surroundings.inspector(.counts).inspect(location)
+    }
+
+    /// The first store with a newer model than the caller's, and what a migration needs to know about both models.
+    private func models(
+        _ modelFile: URL?,
+        _ target: MigrationTarget?,
+        _ old: StoreCondition,
+        _ new: StoreCondition,
+        _ earlierRun: PlanningFacts.EarlierRun?
+    ) throws -> (newer: StoreLocation?, migration: MigrationFacts?) {
+        guard let target else { return (try newerThan(modelFile, old, new), nil) }
+        if let newer = [old, new].compactMap(\.inspection).first(where: target.lacks) { return (newer.location, nil) }
+        let copiesOld = earlierRun == nil || earlierRun?.newPlace == .absent
+        let facts = try migrationFacts(target, old, new, copiesOld: copiesOld)
+        return (facts.newStanding == .newer ? self.new : nil, facts)
     }
 
     /// The first store that the caller's model does not cover.

@@ -4,6 +4,8 @@ public struct PlanStep: Hashable, Sendable, Codable, Identifiable {
     public enum Action: String, Sendable, Codable, CaseIterable {
         /// Copies the old store into the staging folder.
         case stage
+        /// Migrates the copy to another model version.
+        case migrate
         /// Applies the strategies to the copy: journal mode, history tables, modes and groups.
         case describe
         /// Proves the copy before publication.

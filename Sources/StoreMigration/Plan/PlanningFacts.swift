@@ -79,6 +79,8 @@ package struct PlanningFacts: Sendable {
     package let newerThanModel: StoreLocation?
     /// The folder in which other users can replace the old store; nil if there is none.
     package let exposedFolder: ExposedFolder?
+    /// Both stores' models, for a share with a migration; nil for one without.
+    package let migration: MigrationFacts?
 
     package init(
         old: StoreLocation,
@@ -92,7 +94,8 @@ package struct PlanningFacts: Sendable {
         isOldRecordedNew: Bool = false,
         areContentsEqual: Bool? = nil,
         newerThanModel: StoreLocation? = nil,
-        exposedFolder: ExposedFolder? = nil
+        exposedFolder: ExposedFolder? = nil,
+        migration: MigrationFacts? = nil
     ) {
         self.old = old
         self.new = new
@@ -106,6 +109,12 @@ package struct PlanningFacts: Sendable {
         self.areContentsEqual = areContentsEqual
         self.newerThanModel = newerThanModel
         self.exposedFolder = exposedFolder
+        self.migration = migration
+    }
+
+    /// True when one content could replace the other; a share that migrates accepts a new store of the target's model.
+    package func fit(_ old: StoreInspection, _ new: StoreInspection) -> Bool {
+        old.fits(new) || migration?.newStanding == .current
     }
 
     /// True when the decision depends on whether both contents are equal.
@@ -113,7 +122,8 @@ package struct PlanningFacts: Sendable {
         guard earlierRun == nil, let old = oldCondition.inspection, let new = newCondition.inspection else {
             return false
         }
-        return !new.isBlank && old.fits(new) && !old.isEmpty && old.objectCount == new.objectCount
+        return !new.isBlank && old.fits(new) && !old.isEmpty && migration?.newStanding != .current
+            && old.objectCount == new.objectCount
     }
 }
 

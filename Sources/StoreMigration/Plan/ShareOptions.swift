@@ -2,6 +2,7 @@ public import ChangeMerging
 public import ChangeRelay
 public import FoundationEssentials
 import Logging
+import ModelMigration
 public import StoreFormat
 
 /// What a caller decides about a share; the defaults are the safe choices.
@@ -51,7 +52,14 @@ public struct ShareOptions: Sendable {
     /// How to merge late writes, and two stores with objects.
     public var merging = MergeSettings()
     /// The model file that the caller's programs carry; a store with a newer model is refused.
+    ///
+    /// With ``migrates``, a store that has the wanted model is accepted, too.
     public var modelFile: URL?
+    /// True if the copy is migrated to the version of ``modelFile`` before it is published, as Core Data's lightweight
+    /// migration does.
+    public var migrates = false
+    /// The version of ``modelFile`` to migrate to; nil means its current one.
+    public var modelVersion: String?
     /// The highest level of the proof.
     public var level: VerificationLevel = .merging
     /// How long to wait for each lock.
@@ -72,6 +80,20 @@ public struct ShareOptions: Sendable {
     public var allowsNetworkFileSystem = false
 
     public init() {}
+
+    /// Reads the model version that a share migrates to; nil without a migration.
+    func migrationTarget() throws -> MigrationTarget? {
+        guard migrates else { return nil }
+        guard let path = modelFile?.path else {
+            throw MigrationError(
+                .usage,
+                "a share that migrates needs a model",
+                path: "",
+                advice: "Name the model that your programs carry."
+            )
+        }
+        return try .named(path, version: modelVersion, lockTimeout: lockTimeout)
+    }
 
     /// The treatment of the old store that a run carries out.
     package var treatment: OldStorePolicy { oldStore ?? .fence }

@@ -28,6 +28,8 @@ public struct SharePlan: Hashable, Sendable {
     public let oldStore: ShareOptions.OldStorePolicy?
     /// How strategies describe the store for each role; empty when none was named.
     public let roles: [RoleDescription]
+    /// The migration of the copy to another model version; nil without one.
+    public let migration: Migration?
 
     package init(
         outcome: MigrationOutcome,
@@ -39,7 +41,8 @@ public struct SharePlan: Hashable, Sendable {
         reason: String,
         next: NextStep? = nil,
         oldStore: ShareOptions.OldStorePolicy? = nil,
-        roles: [RoleDescription] = []
+        roles: [RoleDescription] = [],
+        migration: Migration? = nil
     ) {
         self.outcome = outcome
         self.old = old
@@ -51,6 +54,7 @@ public struct SharePlan: Hashable, Sendable {
         following = next
         self.oldStore = oldStore
         self.roles = roles
+        self.migration = migration
     }
 
     /// The plan when an earlier run was interrupted.
@@ -100,7 +104,8 @@ public struct SharePlan: Hashable, Sendable {
             reason: reason,
             next: following,
             oldStore: oldStore,
-            roles: roles
+            roles: roles,
+            migration: migration
         )
     }
 }

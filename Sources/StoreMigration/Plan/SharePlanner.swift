@@ -13,9 +13,16 @@ package struct SharePlanner: Sendable {
 
     /// The plan; the first rule that applies decides.
     package func plan() -> SharePlan {
+        let plan = planWithoutMigration()
+        return facts.migration.map(plan.migrating) ?? plan
+    }
+
+    private func planWithoutMigration() -> SharePlan {
         if let refusal = unreadable() ?? orphanSidecar() ?? outOfUse() ?? newerModel() { return refusal }
         guard let old = facts.oldCondition.inspection else { return withoutOldStore() }
-        if let new = facts.newCondition.inspection, !old.fits(new) { return incompatible(old, new) }
+        if let new = facts.newCondition.inspection, !facts.fit(old, new), !isMigratedSince {
+            return incompatible(old, new)
+        }
         if let earlier = facts.earlierRun { return again(earlier, old) }
         guard let new = facts.newCondition.inspection, !new.isBlank else { return intoEmptyPlace(old) }
         return ontoStore(old, new)
@@ -76,6 +83,11 @@ package struct SharePlanner: Sendable {
             ? "the two stores were written with different models"
             : "one store is Core Data's and the other is not"
         return plan(.incompatible, reason: reason, next: .inspect(path: facts.new.path))
+    }
+
+    /// True when the old store is shared and unchanged since, so that nothing depends on the new store's model version.
+    private var isMigratedSince: Bool {
+        facts.earlierRun.map { $0.newPlace == .ours && $0.isOldUnchanged } ?? false
     }
 
     // MARK: No old store

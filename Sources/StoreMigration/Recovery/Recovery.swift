@@ -142,6 +142,6 @@ public struct Recovery: Sendable {
 extension JournalRecord.RunIdentity {
     /// The outcome once recovery has finished the run.
     fileprivate var finishedOutcome: MigrationOutcome {
-        restores != nil ? .restored : migratesTo != nil ? .migrated : .shared
+        restores != nil ? .restored : migratesInPlace ? .migrated : .shared
     }
 }

@@ -30,6 +30,9 @@ struct RecoveryProof {
     /// `hasOldContent` is true while the old store still has the shared content. A new store that consumers have
     /// written to can only be proved structurally sound; its digest at the time of the share is then not known.
     func content(hasOldContent: Bool) throws -> Content {
+        if let migrated = run.publication?.migratedDigest ?? run.replacement?.migratedDigest {
+            return try content(migrated: migrated)
+        }
         // Only strategies make the copy differ from what was copied.
         if let digest = run.provedDigest, run.run.descriptions == nil { return Content(old: digest, new: digest) }
         if run.provedDigest == nil { try proveStructure() }
@@ -43,6 +46,19 @@ struct RecoveryProof {
         }
         guard try run.provedDigest == nil && isUntouched() else { return Content(old: expected, new: expected) }
         throw failure("the new store lacks shared content")
+    }
+
+    /// The content after a migration: both digests are in the journal.
+    private func content(migrated: String) throws -> Content {
+        guard let old = run.provedDigest ?? run.publication?.digest ?? run.replacement?.contentDigest else {
+            throw failure("the journal lacks the digest of the migrated store")
+        }
+        guard run.provedDigest == nil else { return Content(old: old, new: migrated) }
+        try proveStructure()
+        guard try isUntouched(), try gatherer.digest(of: run.run.new) != migrated else {
+            return Content(old: old, new: migrated)
+        }
+        throw failure("the new store differs from the migrated copy")
     }
 
     /// True when no program wrote to the new store since publication, judged by size and time.

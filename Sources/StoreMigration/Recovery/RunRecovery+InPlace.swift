@@ -25,6 +25,6 @@ extension RunRecovery {
         }
         try tidy(container)
         try nest(in: container)?.remove()
-        try journal.append(run.run.migratesTo == nil ? .restored : .migrated)
+        try journal.append(run.run.migratesInPlace ? .migrated : .restored)
     }
 }

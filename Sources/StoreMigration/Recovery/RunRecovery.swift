@@ -92,7 +92,7 @@ struct RunRecovery {
     /// True when the store has another model version than its displaced copy, or when that copy is missing; nil for a run
     /// that migrates nothing.
     private func isMigrated() throws -> Bool? {
-        guard run.run.migratesTo != nil else { return nil }
+        guard run.run.migratesInPlace else { return nil }
         let (place, kept) = (run.run.new, AsideFolder.store(displacedFrom: run.run.new, by: run.run.transaction))
         guard let kept, let former = try inspector.inspect(kept).inspection?.metadata else { return true }
         return try inspector.inspect(place).inspection?.metadata?.entityVersionHashes != former.entityVersionHashes

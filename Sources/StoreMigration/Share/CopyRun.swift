@@ -1,3 +1,4 @@
+import Logging
 import SafeFiles
 import StoreFormat
 import StoreStrategies
@@ -10,6 +11,9 @@ import SystemPackage
 /// captured store gets no fence, so its lock is released when the copy is complete, and the rest of the proof precedes
 /// publication.
 struct CopyRun {
+    /// How often a copy is migrated again because programs wrote to the old store meanwhile.
+    private static let mostMigrations = 4
+
     private let context: RunContext
     private let inspection: StoreInspection
     private let view: StoreView?
@@ -54,6 +58,7 @@ struct CopyRun {
         RunMoment.proving.pass()
         try copy.prove()
         try copy.catchUp()
+        if let target = context.target, migratesBeforeLock, copy.isConsistent { try copy.migrate(to: target) }
         try context.monitor.checkCancellation()
         context.monitor.report(.publishing, 0, of: 1)
         RunMoment.publishing.pass()
@@ -73,10 +78,7 @@ struct CopyRun {
         } else {
             let lock = try context.openOldStore()
             progress.lock = lock
-            try lock.beginWriting(deadline: context.lockDeadline(), monitor: context.monitor)
-            start = ContinuousClock.now
-            try context.requireInspectedStore(inspection, lock, copy.source)
-            try copy.complete(under: lock)
+            start = try complete(copy, under: lock)
             progress.oldStore = try LockedMoment(under: lock, at: context.old, in: context.oldFolder)
         }
         guard let oldToken = progress.oldStore?.reading.token else {
@@ -84,6 +86,7 @@ struct CopyRun {
         }
         switch context.settings.treatment {
         case .fence:
+            if let migration = copy.migration { try copy.adopt(migration) }
             try copy.treat()
             try destination.place(copy, oldToken: oldToken, digest: copy.provedDigest, &journal)
             RunMoment.placed.pass()
@@ -96,6 +99,10 @@ struct CopyRun {
             try copy.proveCompleted()
             let digest = try copy.contentDigest()
             try journal.append(.base(CapturedBase.keep(copy, of: context.transaction, in: context.stateFolder.open())))
+            if let target = context.target {
+                try copy.migrate(to: target)
+                if let migration = copy.migration { try copy.adopt(migration) }
+            }
             try copy.treat()
             try destination.place(copy, oldToken: oldToken, digest: digest, &journal)
             RunMoment.placed.pass()
@@ -103,6 +110,29 @@ struct CopyRun {
         }
         context.monitor.report(.publishing, 1, of: 1)
         RunMoment.published.pass()
+    }
+
+    /// True if the copy must be migrated while programs may write: a fence needs the lock until the copy is published.
+    private var migratesBeforeLock: Bool { context.settings.treatment == .fence }
+
+    /// Takes the old store's write lock and completes the copy; returns when the lock was taken.
+    ///
+    /// A copy that was migrated before must not change any more. If it does, the lock is released, and the copy is migrated
+    /// again.
+    private func complete(_ copy: StagedCopy, under lock: StoreConnection) throws -> ContinuousClock.Instant {
+        for _ in 1...Self.mostMigrations {
+            if let target = context.target, migratesBeforeLock, copy.isConsistent, copy.migration == nil {
+                try copy.migrate(to: target)
+            }
+            try lock.beginWriting(deadline: context.lockDeadline(), monitor: context.monitor)
+            let start = ContinuousClock.now
+            try context.requireInspectedStore(inspection, lock, copy.source)
+            try copy.complete(under: lock)
+            guard context.target != nil, migratesBeforeLock, copy.migration == nil else { return start }
+            lock.rollback()
+            context.logger.notice("the old store was written to while its copy was migrated; migrating again")
+        }
+        throw OldStoreWritten(path: context.old.path)
     }
 
     /// Fences the old store and releases its lock.

@@ -67,6 +67,7 @@ final class OccupiedPlace: CopyDestination {
             loserDigest: try loserDigest(in: folder),
             digest: try copy.rowDigest(),
             contentDigest: try digest ?? copy.contentDigest(),
+            migratedDigest: copy.migration?.digest,
             removedFiles: copy.orphanedFiles
         )
         try journal.append(.replacing(replacement))

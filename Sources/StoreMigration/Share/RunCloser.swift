@@ -50,12 +50,13 @@ struct RunCloser {
                 underlyingError: error
             )
         }
-        let digest = try progress.digest ?? proof.digest?.value ?? contentDigest(of: copy)
+        let digest = try progress.digest ?? copy.provedDigest ?? proof.digest?.value ?? contentDigest(of: copy)
         try journal.append(.proved(digest: digest))
         let bytes = try byteCount(copy)
         let externalFiles = copy.external.count
         try copy.closeSource()
-        let objects = oldStore.isAsInspected(inspection) ? inspection.objectCount : try countedObjects()
+        let isCounted = copy.migration == nil && oldStore.isAsInspected(inspection)
+        let objects = isCounted ? inspection.objectCount : try countedObjects()
 
         let relay = context.relayCarriage.carry()
         let isFenced = context.settings.treatment == .fence
@@ -65,8 +66,7 @@ struct RunCloser {
                 identity: placed.identity,
                 uuid: inspection.uuid,
                 schemaCookie: inspection.uuid == nil ? context.gatherer.schemaCookie(of: context.new) : nil,
-                digest: context.addedHistory != nil
-                    ? proof.copyDigest?.value ?? context.gatherer.digest(of: context.new) : digest,
+                digest: newDigest(copy, proof) ?? digest,
                 token: placed.token
             ),
             origins: .predecessors,
@@ -81,13 +81,17 @@ struct RunCloser {
         return RunResult(
             transaction: context.transaction,
             digest: digest,
+            newDigest: copy.migration?.digest,
             objects: objects,
             report: proof.report,
             work: ShareOutcome.Work(
                 bytes: bytes,
                 externalFiles: externalFiles,
                 lockHold: progress.lockHold,
-                isFenced: isFenced
+                isFenced: isFenced,
+                migration: copy.migration.flatMap { migrated in
+                    context.target.map { ShareOutcome.Migration(target: $0, migrated.mapping, migrated.result) }
+                }
             ),
             findings: progress.findings + proof.findings + modeFindings + relay,
             descriptions: context.descriptions
@@ -96,6 +100,7 @@ struct RunCloser {
 
     /// The proof from before publication, if still valid; otherwise the published store is proved for what is missing.
     private func prove(_ copy: StagedCopy, _ placed: PlacedStore) throws -> StoreProof {
+        if let migration = copy.migration { return try prove(migration, copy) }
         if let proof = copy.proof, !copy.changedSinceProof, proof.digest != nil || context.settings.level < .content {
             return proof
         }
@@ -126,6 +131,27 @@ struct RunCloser {
         }
     }
 
+    /// The proof of a migrated copy from before publication, once the copy that was migrated equals the old store.
+    private func prove(_ migration: MigratedCopy, _ copy: StagedCopy) throws -> StoreProof {
+        let isProved = !copy.changedSinceProof && copy.proof?.digest != nil
+        guard !isProved, context.settings.level >= .content else { return migration.proof }
+        let files = try externalDigest(named: migration.sourceFiles)
+        let digest = try StoreDigest(of: copy.source, externalFiles: files, monitor: context.monitor)
+        guard digest.value != migration.sourceDigest else { return migration.proof }
+        throw MigrationError(
+            .verificationFailed,
+            "the copy that was migrated differs from the old store",
+            path: context.new.path
+        )
+    }
+
+    /// The digest of the new store at the end; nil if it has the old store's content.
+    private func newDigest(_ copy: StagedCopy, _ proof: StoreProof) throws -> String? {
+        if let migration = copy.migration { return migration.digest }
+        guard context.addedHistory != nil else { return nil }
+        return try proof.copyDigest?.value ?? context.gatherer.digest(of: context.new)
+    }
+
     /// False when a consumer has changed the published store, which then cannot be compared.
     private func isUntouched(_ placed: PlacedStore, in view: StoreView) throws -> Bool {
         guard let token = placed.token, view.token.holdsSameContent(as: token) else { return false }
@@ -139,8 +165,11 @@ struct RunCloser {
 
     /// The digest of the copied external files only; a refused writer may have left others.
     private func externalDigest(of copy: StagedCopy) throws -> String? {
-        let files = copy.external.identities.names
-        return try context.oldFolder.externalData(of: context.old)
+        try externalDigest(named: copy.external.identities.names)
+    }
+
+    private func externalDigest(named files: NameList) throws -> String? {
+        try context.oldFolder.externalData(of: context.old)
             .flatMap { folder in
                 try StoreDigest.digest(
                     ofFilesIn: folder,

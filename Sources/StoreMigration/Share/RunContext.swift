@@ -1,4 +1,5 @@
 import Logging
+import ModelMigration
 import SafeFiles
 import StoreFormat
 import StoreStrategies
@@ -22,6 +23,8 @@ struct RunContext {
     let probeWriter: any ProbeWriter
     /// The store as strategies describe it; nil when no strategy ran.
     var described: DescribedStore?
+    /// The model version that the copy is migrated to; nil for a copy that keeps its own.
+    var target: MigrationTarget?
     /// How each role opens the new store when the run is done; recorded beside the store.
     var descriptions: [StoreRole: PersistentStoreDescription] = [:]
 
@@ -74,7 +77,8 @@ struct RunContext {
                     oldIdentity: identity,
                     new: new,
                     policy: settings.treatment,
-                    descriptions: descriptions?.byRoleName
+                    descriptions: descriptions?.byRoleName,
+                    migratesTo: target?.path
                 )
             )
         )

@@ -6,6 +6,8 @@ import StoreVerification
 struct RunResult {
     let transaction: String
     let digest: String?
+    /// The digest of the new store, if it was migrated.
+    var newDigest: String?
     /// Objects in the new store, when they were counted again.
     let objects: Int64?
     let report: VerificationReport

@@ -19,7 +19,11 @@ extension ShareEngine {
                 let plan = SharePlan(already: shared, at: new)
                 return try writing(describing(.already(shared, plan, openFindings(plan)), nil), to: file)
             }
-            let facts = try gatherer.facts(state: journal.state, modelFile: options.modelFile)
+            let facts = try gatherer.facts(
+                state: journal.state,
+                modelFile: options.modelFile,
+                migratingTo: target
+            )
             let plan = SharePlanner(facts: facts, options: options).plan()
             var described: DescribedStore?
             if let question = try question(about: plan, facts) {
@@ -62,6 +66,7 @@ extension ShareEngine {
         )
         try surroundings.requireTrusted(context.container)
         context.described = plan.copies ? described : nil
+        context.target = plan.migration?.target
         context.descriptions =
             plan.copies
             ? described?.descriptions ?? [.app: inspection.mirroredDescription(at: new)]

@@ -35,20 +35,22 @@ extension ShareEngine {
     }
 
     func outcome(of plan: SharePlan, inspection: StoreInspection, result: RunResult) throws -> ShareOutcome {
-        ShareOutcome(
+        let objects = result.objects ?? inspection.objectCount
+        return ShareOutcome(
             outcome: plan.outcome,
             transaction: result.transaction,
             old: ShareOutcome.Side(
                 path: old.path,
                 uuid: inspection.uuid,
-                objects: result.objects ?? inspection.objectCount,
+                // A migration may remove objects from the copy.
+                objects: result.work?.migration == nil ? objects : inspection.objectCount,
                 digest: result.digest
             ),
             new: ShareOutcome.Side(
                 path: new.path,
                 uuid: inspection.uuid,
-                objects: result.objects ?? inspection.objectCount,
-                digest: result.digest
+                objects: objects,
+                digest: result.newDigest ?? result.digest
             ),
             work: result.work,
             merge: result.merge,

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Logging
+import ModelMigration
 import SafeFiles
 import StoreFormat
 import StoreStrategies
@@ -15,6 +16,8 @@ struct ShareEngine {
     let old: StoreLocation
     let new: StoreLocation
     let options: ShareOptions
+    /// The model version that the copy is migrated to; nil for a share without a migration.
+    var target: MigrationTarget?
     let pipeline: StrategyPipeline
     let surroundings: Surroundings
     let probeWriter: any ProbeWriter
@@ -106,6 +109,7 @@ struct ShareEngine {
             old: old,
             new: new,
             options: options.keepingTreatment(of: state),
+            target: target,
             pipeline: pipeline,
             surroundings: surroundings,
             probeWriter: probeWriter
@@ -187,7 +191,7 @@ struct ShareEngine {
             try OldStateRecorder.isUnchanged(shared.oldState, at: old, in: folder),
             try gatherer.status(of: new)?.identity.mayBe(recorded: shared.completion.new) == true,
             case .ours? = try? gatherer.newPlace(of: shared), (try? gatherer.requireMergesStand(shared)) != nil,
-            try !mayBeOutOfUse(new)
+            try !mayBeOutOfUse(new), try target.map(gatherer.hasVersion) ?? true
         else { return nil }
         return shared
     }

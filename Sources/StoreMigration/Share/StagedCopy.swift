@@ -1,11 +1,12 @@
+import ModelMigration
 import SafeFiles
 import StoreFormat
 import StoreVerification
 
 /// The copy of an old store: built in the staging folder, proved, and completed under the old store's lock.
 final class StagedCopy {
-    private let context: RunContext
-    private let nest: Nest
+    let context: RunContext
+    let nest: Nest
     private let snapshot: any StoreSnapshot
     /// The connection that reads the old store, pinned to the copied snapshot if the journal mode allows it.
     let source: StoreConnection
@@ -13,10 +14,14 @@ final class StagedCopy {
     /// True for a copy that replaces the content of its own source: the external files stay where they are.
     private let isInPlace: Bool
     let journalMode: StoreHeader.JournalMode
-    let main: DurableFile
+    private(set) var main: DurableFile
     let external: StagedExternalFiles
     /// The location of the staged main file.
-    let location: StoreLocation
+    private(set) var location: StoreLocation
+    /// The migrated copy of the staged main file; nil before ``migrate(to:)``, and once the staged file has changed since.
+    var migration: MigratedCopy?
+    /// True if the copy is a committed state of the old store; a copy made while programs write may not be, in rollback mode.
+    private(set) var isConsistent = false
     /// The proof from before the lock; nil when writers left no quiet interval.
     private(set) var proof: StoreProof?
     /// True once the copy changed after it was proved.
@@ -78,13 +83,17 @@ final class StagedCopy {
     /// Throws ``MigrationError`` with the outcome `verificationFailed` when the copy is wrong.
     func prove() throws {
         let isSettled = try snapshot.settle()
-        guard isSettled || snapshot.isConsistentUnderWriters else { return }
+        isConsistent = isSettled || snapshot.isConsistentUnderWriters
+        guard isConsistent else { return }
         try proveAsDescribed(withContent: isSettled)
     }
 
     /// Proves the copy with its descriptions applied, and reverts them afterwards.
     private func proveAsDescribed(withContent: Bool) throws {
-        guard let described = context.described else { return try prove(withContent: withContent) }
+        // A copy that is migrated gets its descriptions afterwards.
+        guard let described = context.described, context.target == nil else {
+            return try prove(withContent: withContent)
+        }
         let treatment = try StagedTreatment(described.treatment, to: location, main: main)
         // Modes and groups stay: the staging folder is private, and writers of the old store change neither.
         try FileRights(described.treatment).apply(to: main)
@@ -96,11 +105,13 @@ final class StagedCopy {
     /// Applies the descriptions to the completed copy for good; does nothing without a strategy.
     func treat() throws {
         guard let described = context.described else { return }
-        _ = try StagedTreatment(described.treatment, to: location, main: main)
-        isTreated = true
         let rights = FileRights(described.treatment)
-        try rights.apply(to: main)
-        if !isProvedForRoles || changedSinceProof { try proveForRoles(described) }
+        if migration == nil {
+            _ = try StagedTreatment(described.treatment, to: location, main: main)
+            isTreated = true
+            try rights.apply(to: main)
+            if !isProvedForRoles || changedSinceProof { try proveForRoles(described) }
+        }
         guard described.treatment.changesRights else { return }
         try main.synchronize()
         try external.give(rights)
@@ -132,7 +143,8 @@ final class StagedCopy {
                 // A long read of the original would block its writers; its bytes are compared under the lock.
                 .digest
             }
-        proof = try StoreProver(level: context.settings.level, probe: context.mergeProbe, monitor: context.monitor)
+        let probe = context.target == nil ? context.mergeProbe : nil
+        proof = try StoreProver(level: context.settings.level, probe: probe, monitor: context.monitor)
             .prove(
                 image,
                 at: location,
@@ -143,7 +155,7 @@ final class StagedCopy {
                 externalFiles: externalData.flatMap {
                     try StoreDigest.digest(ofFilesIn: $0, monitor: context.monitor)
                 },
-                leavingOut: context.addedHistory
+                leavingOut: context.target == nil ? context.addedHistory : nil
             )
         try image.close()
     }
@@ -160,6 +172,7 @@ final class StagedCopy {
         let isPatched = try snapshot.catchUp(monitor: context.monitor)
         let isExternalChanged = try external.update(monitor: context.monitor)
         changedSinceProof = isPatched || isExternalChanged
+        if changedSinceProof { migration = nil }
     }
 
     /// Completes the copy while `lock` holds the old store's write lock, and makes it durable.
@@ -167,11 +180,20 @@ final class StagedCopy {
         let isPatched = try snapshot.complete(under: lock)
         let isExternalChanged = try external.update(monitor: .silent)
         changedSinceProof = changedSinceProof || isPatched || isExternalChanged
+        isConsistent = true
+        if isPatched || isExternalChanged { migration = nil }
         try nest.folder.synchronize()
     }
 
-    /// The content digest that was proved, unless the copy changed since.
-    var provedDigest: String? { changedSinceProof ? nil : proof?.digest?.value }
+    /// The old store's content digest as it was proved, unless the copy changed since.
+    var provedDigest: String? { migration?.sourceDigest ?? (changedSinceProof ? nil : proof?.digest?.value) }
+
+    /// Makes the migrated copy the staged main file; call it when the copy is complete.
+    func adopt(_ migration: MigratedCopy) throws {
+        try main.close()
+        (main, location) = (migration.main, migration.location)
+        try external.discard(migration.result.orphanedFiles)
+    }
 
     /// The content digest of the completed copy, taken again if it changed since its proof.
     ///
@@ -195,7 +217,7 @@ final class StagedCopy {
         try nest.folder.move(location.name, to: name, in: container)
     }
 
-    private func stagedExternalFolder() throws -> Directory? {
+    func stagedExternalFolder() throws -> Directory? {
         if isInPlace { return try context.oldFolder.externalData(of: context.old) }
         return try nest.folder.status(of: Nest.externalName) == nil
             ? nil : nest.folder.openDirectory(Nest.externalName)
@@ -205,7 +227,9 @@ final class StagedCopy {
     private func requireSpace() throws {
         let main = try source.size(of: .main) + (source.isOpen(.journal) ? source.size(of: .journal) : 0)
         let isBaseBeside = context.settings.treatment == .capture && context.surroundings.stateFolder == nil
-        let needed = try main * (isBaseBeside ? 2 : 1) + external.sourceBytes()
+        // The migrated copy has its tables twice for a time, and a journal.
+        let copies: Int64 = (isBaseBeside ? 2 : 1) + (context.target == nil ? 0 : 3)
+        let needed = try main * copies + external.sourceBytes()
         let free = try context.container.freeBytes()
         guard free > needed / 5 * 6 else {
             throw MigrationError(

@@ -44,6 +44,9 @@ final class StagedExternalFiles {
     @discardableResult
     func update(monitor: WorkMonitor) throws -> Bool { try snapshot?.update(monitor: monitor) ?? false }
 
+    /// Removes staged files to which no row refers; call it after the last update.
+    func discard(_ names: some Collection<String>) throws { try snapshot?.discard(names) }
+
     /// The staged files that differ from an original that is unchanged since it was copied.
     ///
     /// A changed original is copied again before the copy is complete, and a removed one is dropped.

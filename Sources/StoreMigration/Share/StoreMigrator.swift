@@ -109,6 +109,7 @@ public struct StoreMigrator: Sendable {
             old: old,
             new: try old.destination(at: new),
             options: options,
+            target: try options.migrationTarget(),
             pipeline: strategies,
             surroundings: options.surroundings(
                 WorkMonitor(onProgress: onProgress, isCancelled: isCancelled),

@@ -40,6 +40,7 @@ final class VacantPlace: CopyDestination {
             externalFiles: externalFiles,
             oldToken: oldToken,
             digest: digest,
+            migratedDigest: copy.migration?.digest,
             size: status.size,
             modified: status.modified
         )

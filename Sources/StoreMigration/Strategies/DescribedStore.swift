@@ -38,8 +38,8 @@ struct DescribedStore {
         self.roles = roles
         self.forApplePlatforms = forApplePlatforms
         self.unconfined = unconfined
-        treatment = try StoreTreatment(roles, of: question.inspection)
-        for role in roles { try Self.requireFittingModel(role, question.inspection) }
+        treatment = try StoreTreatment(roles, of: question.inspection, migratingTo: question.target)
+        for role in roles { try Self.requireFittingModel(role, question) }
     }
 
     /// The same answers for the present store; nil when strategies described another state.
@@ -61,12 +61,15 @@ struct DescribedStore {
     /// The journal mode of the store after the share.
     var journalMode: StoreHeader.JournalMode { treatment.journalMode ?? inspection.header.journalMode }
 
-    private static func requireFittingModel(_ role: RoleDescription, _ inspection: StoreInspection) throws {
+    private static func requireFittingModel(_ role: RoleDescription, _ question: StrategyQuestion) throws {
         guard let path = role.description.modelFile else { return }
-        guard try ModelFile.carried(by: "\(role.role)", at: path).covers(inspection) else {
+        let carried = try ModelFile.carried(by: "\(role.role)", at: path)
+        guard question.target.map(carried.opens) ?? carried.covers(question.inspection) else {
             throw MigrationError(
                 .incompatible,
-                "the store was made with a model that \(role.role) does not carry",
+                question.target == nil
+                    ? "the store was made with a model that \(role.role) does not carry"
+                    : "the store would be migrated to a model version that \(role.role) does not carry",
                 path: path,
                 advice: "Name the model that this program carries, or update the program first."
             )

@@ -18,7 +18,7 @@ extension ShareEngine {
                 described: described
             )
         }
-        let facts = try gatherer.facts(state: state, modelFile: options.modelFile)
+        let facts = try gatherer.facts(state: state, modelFile: options.modelFile, migratingTo: target)
         let plan = SharePlanner(facts: facts, options: options).plan()
         if plan.outcome != .incompatible { try requireMergeNames(facts) }
         let described = try question(about: plan, facts).map { try DescribedStore(asking: pipeline, $0) }
@@ -41,6 +41,7 @@ extension ShareEngine {
         return try StrategyQuestion(
             inspection,
             isCopied: plan.copies,
+            target: plan.migration?.target,
             at: new,
             in: RunContext.openContainer(new)
         )

@@ -1,3 +1,4 @@
+import ModelMigration
 import SafeFiles
 import StoreFormat
 import StoreStrategies
@@ -16,13 +17,19 @@ struct StoreTreatment {
     let group: UInt32?
 
     /// The changes that all roles together require; throws for an unknown group.
-    init(_ roles: [RoleDescription], of inspection: StoreInspection) throws {
+    ///
+    /// `target` is the model version that the copy is migrated to before; nil if it keeps its own.
+    init(
+        _ roles: [RoleDescription],
+        of inspection: StoreInspection,
+        migratingTo target: MigrationTarget? = nil
+    ) throws {
         let wanted =
             roles.compactMap(\.description.journalMode).first.map { $0 == "WAL" ? .wal : .rollback }
             ?? inspection.header.journalMode
         journalMode = wanted == inspection.header.journalMode ? nil : wanted
         let tracks = roles.contains { $0.description.isHistoryTrackingEnabled }
-        historyModel = tracks && !inspection.tracksHistory ? inspection.model : nil
+        historyModel = tracks && !inspection.tracksHistory ? target?.model ?? inspection.model : nil
         addedHistory = HistoryTables.all.subtracting(inspection.historyTables.present)
         let rights = roles.flatMap(\.applied).map(\.changes)
         mode = rights.compactMap(\.posixMode).first

@@ -1,3 +1,4 @@
+import ModelMigration
 import SafeFiles
 import StoreFormat
 import StoreStrategies
@@ -14,10 +15,19 @@ struct StrategyQuestion {
     let container: Directory
     /// True when the store is copied, because only a copy can be changed.
     let isCopied: Bool
+    /// The model version that the copy is migrated to; nil for one that keeps its own.
+    let target: MigrationTarget?
 
-    init(_ inspection: StoreInspection, isCopied: Bool, at place: StoreLocation, in container: Directory) throws {
+    init(
+        _ inspection: StoreInspection,
+        isCopied: Bool,
+        target: MigrationTarget? = nil,
+        at place: StoreLocation,
+        in container: Directory
+    ) throws {
         self.inspection = inspection
         self.isCopied = isCopied
+        self.target = target
         self.place = place
         self.container = container
         facts = try StoreFacts(inspection, in: container)
@@ -28,7 +38,8 @@ struct StrategyQuestion {
     ///
     /// Amounts are ignored: writers change them until the copy is complete.
     func isAnswered(by other: StrategyQuestion) -> Bool {
-        isCopied == other.isCopied && inspection.identity == other.inspection.identity && base == other.base
+        isCopied == other.isCopied && target == other.target
+            && inspection.identity == other.inspection.identity && base == other.base
             && facts.withoutAmounts == other.facts.withoutAmounts
     }
 }

@@ -198,8 +198,19 @@ struct LightweightMigrationRun {
         // A token that was read before the store moved on proves nothing; the content is compared then.
         let time = reading.token == view.token ? reading.takenAt : 0
         let source = TokenReading(token: view.token, takenAt: time).state(SettledDigest(copied: digest))
-        let migrated = try StagedMigration(target: target, place: place, monitor: surroundings.monitor)
-            .carryOut(on: copy, of: view)
+        let migration = StagedMigration(
+            target: target,
+            place: place,
+            staged: copy.location,
+            external: view.externalData,
+            monitor: surroundings.monitor
+        )
+        let (_, migrated) = try migration.carryOut()
+        try copy.main.synchronize()
+        let image = try StoreConnection(copy.location, access: .immutable)
+        let proof = try migration.prove(image, migratedFrom: view.connection, migrated)
+        try image.close()
+        copy.recordMigration(orphanedFiles: migrated.orphanedFiles, proof)
         try nest.folder.synchronize()
         // Computed here, where no writer waits.
         let content = try copy.contentDigest()

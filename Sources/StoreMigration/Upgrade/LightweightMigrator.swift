@@ -72,7 +72,7 @@ public struct LightweightMigrator: Sendable {
     ) throws(MigrationError) -> Result {
         do {
             // Reads the model as root: the store's owner may lack read access to it.
-            let target = try target()
+            let target = try MigrationTarget.named(model.path, version: version, lockTimeout: options.lockTimeout)
             if options.becomesOwner { try OldStoreOwner.becomeOwner(ofPlace: store) }
             return try body(
                 LightweightMigrationRun(
@@ -90,10 +90,13 @@ public struct LightweightMigrator: Sendable {
             throw MigrationError(error)
         }
     }
+}
 
-    private func target() throws -> MigrationTarget {
+extension MigrationTarget {
+    /// Reads the model or store that a caller names.
+    static func named(_ path: String, version: String?, lockTimeout: Duration) throws -> MigrationTarget {
         do {
-            return try MigrationTarget(path: model.path, version: version, lockTimeout: options.lockTimeout)
+            return try MigrationTarget(path: path, version: version, lockTimeout: lockTimeout)
         } catch let error as StoreError where [.incompatible, .notFound].contains(error.code) {
             throw MigrationError(
                 .usage,

@@ -33,21 +33,11 @@ public struct MigrationForecast: Sendable {
 
     /// One finding for each refusal, then one for the processes that have the store open.
     public var findings: [Finding] {
-        refusals.map {
-            Finding(.mappingRefused, .error, level: .coredata, "\($0)", path: path)
-        } + Finding.open(in: holders, at: path)
+        refusals.findings(at: path) + Finding.open(in: holders, at: path)
     }
 
     /// The error of a run with this verdict; nil if the migration is possible.
     var error: MigrationError? {
-        guard let first = refusals.first else { return nil }
-        let more = refusals.count == 1 ? "" : ", and \(refusals.count - 1) more"
-        return MigrationError(
-            .incompatible,
-            "cannot infer the migration: \(first)\(more)",
-            path: path,
-            advice: "Nothing was changed. \(first.remedy)",
-            findings: findings
-        )
+        refusals.isEmpty ? nil : MigrationError(refusals, path: path, findings: findings)
     }
 }

@@ -4,36 +4,67 @@ import StoreFormat
 import StoreVerification
 import StoreWriting
 
-/// Migrates the main file of a staged copy, and proves the result against the store that was copied.
+/// Migrates a staged main file, and proves the result against the store that was copied.
 struct StagedMigration {
     let target: MigrationTarget
     /// The final location of the store, which findings name.
     let place: StoreLocation
+    /// The staged main file.
+    let staged: StoreLocation
+    /// The folder of the store's external files; they are only read.
+    let external: Directory?
     let monitor: WorkMonitor
 
-    /// Migrates `copy`, an equal copy of the store in `view`; nothing but the staged main file is changed.
-    func carryOut(on copy: StagedCopy, of view: StoreView) throws -> ModelMigrator.Result {
-        let result = try migrate(copy, view)
-        try copy.main.synchronize()
+    /// Migrates the staged file; the former journal mode returns in the header, and no sidecar remains beside it.
+    func carryOut() throws -> (InferredMapping, ModelMigrator.Result) {
+        let connection = try StoreConnection(staged, access: .privateCopy)
+        let mode = try connection.value("PRAGMA journal_mode")?.text
+        // A log would grow to the size of the copied tables.
+        try setJournalMode("delete", of: connection)
+        let migrated: (InferredMapping, ModelMigrator.Result)
+        do {
+            migrated = try connection.stopping(by: monitor) {
+                let migrator = try ModelMigrator(connection, to: target, external: external)
+                return (migrator.mapping, try migrator.migrate())
+            }
+        } catch let error as MappingRefusals {
+            throw MigrationError(error, path: place.path)
+        }
+        if mode == "wal" { try setJournalMode("wal", of: connection) }
+        try NewStoreFile.closeClean(connection)
+        return migrated
+    }
+
+    private func setJournalMode(_ mode: String, of connection: StoreConnection) throws {
+        guard try connection.value("PRAGMA journal_mode = \(mode)")?.text == mode else {
+            throw StoreError(.failed, path: place.path, "the journal mode could not be set to \(mode)")
+        }
+    }
+
+    /// Proves the migrated file: its structure, every value that `source`, the store before, has as well, and, with
+    /// `probe`, the level `merging`.
+    func prove(
+        _ image: StoreConnection,
+        migratedFrom source: StoreConnection,
+        _ result: ModelMigrator.Result,
+        probe: MergeProbe? = nil
+    ) throws -> StoreProof {
         RunMoment.proving.pass()
-        let image = try StoreConnection(copy.location, access: .immutable)
-        var proof = try StoreProver(level: .coredata, monitor: monitor)
+        var proof = try StoreProver(level: probe == nil ? .coredata : .merging, probe: probe, monitor: monitor)
             .prove(
                 image,
-                at: copy.location,
+                at: staged,
                 as: place,
-                externalData: view.externalData,
-                comparingWith: view.connection
+                externalData: external,
+                comparingWith: source
             )
-        // These files are removed once the content is replaced.
+        // These files are removed with the former content.
         proof.findings.removeAll { finding in
             finding.code == .externalFileUnused
                 && result.orphanedFiles.contains { finding.path?.hasSuffix("/" + $0) == true }
         }
         let start = ContinuousClock.now
-        let differences = try MigrationProof(of: image, migratedFrom: view.connection, to: target)
-            .differences(monitor: monitor)
-        try image.close()
+        let differences = try MigrationProof(of: image, migratedFrom: source, to: target).differences(monitor: monitor)
         if let first = differences.first {
             throw MigrationError(
                 .verificationFailed,
@@ -42,30 +73,44 @@ struct StagedMigration {
                 advice: "The store is unchanged. Run the verify command on it, and migrate it with its app."
             )
         }
-        proof.levels.append(
-            .init(level: .content, status: .passed, seconds: start.duration(to: .now) / .seconds(1))
+        let content = VerificationReport.LevelResult(
+            level: .content,
+            status: .passed,
+            seconds: start.duration(to: .now) / .seconds(1)
         )
-        copy.recordMigration(orphanedFiles: result.orphanedFiles, proof)
-        return result
+        let index = proof.levels.firstIndex { $0.level > .content } ?? proof.levels.endIndex
+        proof.levels.insert(content, at: index)
+        return proof
+    }
+}
+
+extension MigrationError {
+    /// A migration that the models or the rows of the store at `path` forbid.
+    init(_ refusals: MappingRefusals, path: String) {
+        self.init(refusals.refusals, path: path)
     }
 
-    /// The former journal mode returns in the header; no sidecar remains in the staging folder.
-    private func migrate(_ copy: StagedCopy, _ view: StoreView) throws -> ModelMigrator.Result {
-        let connection = try StoreConnection(copy.location, access: .privateCopy)
-        let mode = try connection.value("PRAGMA journal_mode")?.text
-        // A log would grow to the size of the copied tables.
-        try setJournalMode("delete", of: connection)
-        let result = try connection.stopping(by: monitor) {
-            try ModelMigrator(connection, to: target, external: view.externalData).migrate()
-        }
-        if mode == "wal" { try setJournalMode("wal", of: connection) }
-        try NewStoreFile.closeClean(connection)
-        return result
+    /// The same for a list of refusals, which has at least one.
+    init(_ refusals: [MappingRefusal], path: String, findings: [Finding] = []) {
+        self.init(
+            .incompatible,
+            refusals.sentence,
+            path: path,
+            advice: "Nothing was changed. \(refusals.first?.remedy ?? "")",
+            findings: findings.isEmpty ? refusals.findings(at: path) : findings
+        )
+    }
+}
+
+extension [MappingRefusal] {
+    /// The first reason, and the number of the others.
+    var sentence: String {
+        let more = count < 2 ? "" : ", and \(count - 1) more"
+        return "cannot infer the migration: \(first?.description ?? "")\(more)"
     }
 
-    private func setJournalMode(_ mode: String, of connection: StoreConnection) throws {
-        guard try connection.value("PRAGMA journal_mode = \(mode)")?.text == mode else {
-            throw StoreError(.failed, path: place.path, "the journal mode could not be set to \(mode)")
-        }
+    /// One finding for each refusal.
+    func findings(at path: String) -> [Finding] {
+        map { Finding(.mappingRefused, .error, level: .coredata, "\($0)", path: path) }
     }
 }

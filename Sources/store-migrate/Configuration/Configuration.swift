@@ -110,6 +110,7 @@ extension ConfiguredVerb {
         try places.requireNew()
         try strategies.requireDistinctRoles()
         try policy.legacy.requireKeys()
+        try policy.requireMigrationOptions()
     }
 }
 

@@ -39,6 +39,20 @@ struct PolicyOptions: ParsableArguments {
     )
     var model: PathArgument?
 
+    @Flag(
+        help: "Migrate the copy to the model, which may be a store here, as Core Data's lightweight migration does."
+    )
+    var migrate = false
+
+    @Option(
+        name: .customLong("version"),
+        help: ArgumentHelp(
+            "The version in the model's folder to migrate to. (default: the current one)",
+            valueName: "name"
+        )
+    )
+    var modelVersion: String?
+
     @Option(help: ArgumentHelp("When there is no store: fail, or ignore and end with status 0.", valueName: "policy"))
     var ifMissing: ShareOptions.MissingPolicy = .fail
 
@@ -47,6 +61,14 @@ struct PolicyOptions: ParsableArguments {
 
     @OptionGroup var merging: MergeArguments
     @OptionGroup var legacy: LegacyOptions
+
+    /// Throws if options of a migration do not fit together.
+    ///
+    /// While it parses, the argument parser answers a wrong option beside `--version` with the tool's version.
+    func requireMigrationOptions() throws {
+        if migrate, model == nil { throw ValidationError("--migrate needs --model, the model to migrate to") }
+        if modelVersion != nil, !migrate { throw ValidationError("--version needs --migrate") }
+    }
 
     /// The library's options: these, and those of `run`.
     func shareOptions(_ run: RunOptions) -> ShareOptions {
@@ -57,6 +79,8 @@ struct PolicyOptions: ParsableArguments {
         options.merging = merging.settings
         options.level = level
         options.modelFile = model?.url
+        options.migrates = migrate
+        options.modelVersion = modelVersion
         options.backupFolder = backup?.url
         options.legacyChanges = legacy.imports
         return options

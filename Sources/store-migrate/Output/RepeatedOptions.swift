@@ -12,8 +12,10 @@ struct RepeatedOptions {
         "--json", "--quiet", "--verbose", "--no-color", "--progress", "--report", "--dry-run", "--check", "--strict",
         "--group", "--name", "--groups", "--state",
     ]
-    /// Options without a value.
+    /// Options without a value that every command over stores takes.
     static let access: Set<String> = ["--allow-network-fs"]
+    /// Options without a value.
+    static let flags: Set<String> = access.union(["--migrate"])
 
     private let options: [Option]
     private let stateFolder: String?
@@ -27,7 +29,7 @@ struct RepeatedOptions {
         while let word = rest.popFirst() {
             guard word.hasPrefix("--"), let name = word.split(separator: "=").first.map(String.init) else { continue }
             // The word after an option without a value belongs to another option, or is an argument, which is not repeated.
-            let isComplete = word.contains("=") || Self.access.contains(name) || rest.first?.hasPrefix("-") != false
+            let isComplete = word.contains("=") || Self.flags.contains(name) || rest.first?.hasPrefix("-") != false
             let words = [word] + (isComplete ? [] : rest.popFirst().map { [$0] } ?? [])
             guard isSharing ? !Self.left.contains(name) : Self.access.contains(name) else { continue }
             options.append(Option(name: name, words: words))

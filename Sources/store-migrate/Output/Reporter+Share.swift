@@ -1,4 +1,5 @@
 import ChangeMerging
+import ModelMigration
 import StoreFormat
 import StoreMigration
 import StoreVerification
@@ -44,6 +45,9 @@ extension Reporter {
                 outcome.text(style, seconds: took, command: command) + (probe.map { "\n  " + $0 } ?? ""),
                 record: outcome.report?.record(of: outcome.new?.path ?? "", against: outcome.old?.path)
             )
+            if isJSON, let migration = outcome.work?.migration, let new = outcome.new {
+                line(migration.record(of: new.path, outcome.transaction).text)
+            }
             if isJSON, let merge = outcome.merge {
                 line(merge.summary.record(into: merge.into, from: merge.from, merge.epoch, merge.parkedRows, nil).text)
                 for conflict in merge.summary.conflicts { line(conflict.record.text) }
@@ -63,6 +67,10 @@ extension Reporter {
         .forgivingMissing(missing)
         .heeding(plan.findings, isStrict: isStrict)
         try result(plan.text(style, command: command), record: plan.record(command))
+        if isJSON, let migration = plan.migration {
+            for change in migration.mapping.changes { line(change.record.text) }
+            line(migration.record(of: plan.new.path).text)
+        }
         if isJSON { report(plan.findings) }
         if plan.outcome.exitStatus != 0, ending.exitStatus != 0 {
             let places = [plan.old.path, plan.new.path]

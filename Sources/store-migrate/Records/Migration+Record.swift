@@ -25,34 +25,69 @@ extension MappingRefusal {
 
 extension MigrationForecast {
     /// The verdict as an object.
-    var record: JSONValue {
-        .object(
-            [
-                ("type", .string("migration")), ("path", .string(path)), ("tx", .null),
-                ("verdict", .string(verdict.rawValue)),
-            ]
-                + target.members + mapping.members + [
-                    ("copiedTables", .strings([])), ("extendedTables", .strings([])), ("removedFiles", .strings([])),
-                    ("keptAside", .null),
-                ]
-        )
-    }
+    var record: JSONValue { .migration(of: path, nil, verdict, target, mapping) }
 }
 
 extension LightweightMigrationOutcome {
     /// The result as an object.
     var record: JSONValue {
+        .migration(
+            of: path,
+            transaction,
+            transaction == nil ? .compatible : .inferred,
+            target,
+            mapping,
+            copied: copiedTables,
+            extended: extendedTables,
+            removed: removedFiles,
+            keptAside: keptAside
+        )
+    }
+}
+
+extension SharePlan.Migration {
+    /// The mapping of the copy of a share to `path`.
+    func record(of path: String) -> JSONValue { .migration(of: path, nil, .inferred, target, mapping) }
+}
+
+extension ShareOutcome.Migration {
+    /// The result for the copy of a share to `path`.
+    func record(of path: String, _ transaction: String?) -> JSONValue {
+        .migration(
+            of: path,
+            transaction,
+            .inferred,
+            target,
+            mapping,
+            copied: copiedTables,
+            extended: extendedTables,
+            removed: omittedFiles
+        )
+    }
+}
+
+extension JSONValue {
+    /// A record of the type `migration`.
+    fileprivate static func migration(
+        of path: String,
+        _ transaction: String?,
+        _ verdict: MigrationForecast.Verdict,
+        _ target: MigrationTarget,
+        _ mapping: InferredMapping?,
+        copied: [String] = [],
+        extended: [String] = [],
+        removed: [String] = [],
+        keptAside: String? = nil
+    ) -> JSONValue {
         .object(
             [
                 ("type", .string("migration")), ("path", .string(path)), ("tx", .optional(transaction)),
-                (
-                    "verdict",
-                    .string((transaction == nil ? MigrationForecast.Verdict.compatible : .inferred).rawValue)
-                ),
-            ] + target.members + mapping.members + [
-                ("copiedTables", .strings(copiedTables)), ("extendedTables", .strings(extendedTables)),
-                ("removedFiles", .strings(removedFiles)), ("keptAside", .optional(keptAside)),
+                ("verdict", .string(verdict.rawValue)),
             ]
+                + target.members + mapping.members + [
+                    ("copiedTables", .strings(copied)), ("extendedTables", .strings(extended)),
+                    ("removedFiles", .strings(removed)), ("keptAside", .optional(keptAside)),
+                ]
         )
     }
 }

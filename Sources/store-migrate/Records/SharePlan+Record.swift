@@ -24,6 +24,7 @@ extension PlanStep {
         let words =
             switch action {
             case .stage: "copy the old store into a private folder beside"
+            case .migrate: "migrate the copy to another model version for"
             case .describe: "apply the strategies to the copy for"
             case .prove: "prove the copy for"
             case .moveSidecarsAside: "move aside sidecars without a main file at"

@@ -9,8 +9,8 @@ extension MigrationForecast {
         case .compatible:
             return style.green("Compatible") + ": \(name) already has \(target.text)"
         case .inferred:
-            return ([style.green("Inferred") + ": Core Data would migrate \(name) to \(target.text)"] + table)
-                .joined(separator: "\n")
+            let first = style.green("Inferred") + ": Core Data would migrate \(name) to \(target.text)"
+            return ([first] + (mapping?.table ?? [])).joined(separator: "\n")
         case .refused:
             let rows = refusals.map { refusal in
                 [
@@ -28,8 +28,15 @@ extension MigrationForecast {
         }
     }
 
-    private var table: [String] {
-        guard let changes = mapping?.changes, !changes.isEmpty else { return [] }
+    private static func unique(_ lines: [String]) -> [String] {
+        lines.enumerated().filter { lines.firstIndex(of: $0.element) == $0.offset }.map(\.element)
+    }
+}
+
+extension InferredMapping {
+    /// The changes as a table; empty without any.
+    var table: [String] {
+        guard !changes.isEmpty else { return [] }
         return [
             TextTable.text(
                 changes.map { change in
@@ -39,10 +46,6 @@ extension MigrationForecast {
                 }
             )
         ]
-    }
-
-    private static func unique(_ lines: [String]) -> [String] {
-        lines.enumerated().filter { lines.firstIndex(of: $0.element) == $0.offset }.map(\.element)
     }
 }
 
@@ -71,7 +74,7 @@ extension LightweightMigrationOutcome {
 
 extension MigrationTarget {
     /// The version's name and the model's path.
-    fileprivate var text: String {
+    var text: String {
         (versionName.map { "version \(Escaped.text($0)) of " } ?? "") + Escaped.text(path.lastName)
     }
 }

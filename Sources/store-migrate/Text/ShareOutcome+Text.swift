@@ -17,6 +17,7 @@ extension ShareOutcome {
         if let losing = findings.first(where: { $0.code == .losingRowsKept })?.path {
             rows.append(["losing rows", Escaped.path(losing), "of the merge that was finished, one a line"])
         }
+        if let migration = work?.migration { rows.append(["model", "migrated to \(migration.target.text)", ""]) }
         if !rows.isEmpty { lines.append(TextTable.text(rows.map { $0.last == "" ? Array($0.dropLast()) : $0 })) }
         if let open = findings.first(where: { $0.code == .oldStoreOpen }) {
             lines.append("  " + Escaped.text(open.message))

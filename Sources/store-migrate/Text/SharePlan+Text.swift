@@ -11,6 +11,7 @@ extension SharePlan {
             TextTable.text([["old", Escaped.path(old.path)], ["new", Escaped.path(new.path)]]),
         ]
         for (index, step) in steps.enumerated() { lines.append("  \(index + 1). \(step.text(in: self))") }
+        if let migration { lines += migration.lines }
         lines += roles.flatMap(\.planned)
         lines += findings.filter { $0.severity >= .warning || $0.concernsLegacyChanges }.map { "  " + $0.line(style) }
         lines.append(steps.isEmpty ? "There is nothing to write." : "Nothing was written.")
@@ -28,6 +29,11 @@ extension SharePlan {
         default: "would end with \(outcome.rawValue)"
         }
     }
+}
+
+extension SharePlan.Migration {
+    /// The model version, and the mapping as a table.
+    fileprivate var lines: [String] { ["  migrates to \(target.text):"] + mapping.table }
 }
 
 extension RoleDescription {

@@ -37,6 +37,9 @@ struct ModelFileReader {
         let folder = try parent.openDirectory(name)
         if try folder.status(of: Self.versionInfo) != nil { return try compiledVersion(version, in: folder) }
         if try folder.status(of: Self.contents) != nil {
+            guard version == nil else {
+                throw StoreError(.incompatible, path: path, "the model has no versions")
+            }
             return ModelFile(model: try Self.model(from: folder.contents(of: Self.contents, limit: Self.sizeLimit)))
         }
         return try documentVersion(version, in: folder)
