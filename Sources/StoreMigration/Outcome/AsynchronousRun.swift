@@ -5,7 +5,7 @@ import StoreFormat
 enum AsynchronousRun {
     /// Makes a run outside the cooperative pool, unless the task is cancelled already.
     ///
-    /// A run with a monitor stops with the task at its next safe point; other runs finish what they began.
+    /// A run with a monitor stops with the task at its next safe point; one without finishes what it began.
     static func result<R: Sendable>(
         of run: @Sendable () throws(MigrationError) -> R
     ) async throws(MigrationError) -> R {

@@ -18,54 +18,73 @@ public struct Recovery: Sendable {
 
     /// Finishes the run after the commit point, rolls it back before; does nothing when no run was interrupted.
     ///
-    /// A cancelled task does not begin; a recovery that has begun is finished.
+    /// With its task, the recovery is cancelled; the next call goes on.
     @discardableResult
     public func resume() async throws(MigrationError) -> ShareOutcome {
         try await AsynchronousRun.result { () throws(MigrationError) in try resumeAndWait() }
     }
 
-    /// Finishes or rolls back the run, while the caller waits.
+    /// Finishes or rolls back the run, while the caller waits; `isCancelled` is called at any time.
     @discardableResult
-    public func resumeAndWait() throws(MigrationError) -> ShareOutcome {
-        try recover(only: nil)
+    public func resumeAndWait(isCancelled: (@Sendable () -> Bool)? = nil) throws(MigrationError) -> ShareOutcome {
+        try recover(only: nil, isCancelled)
     }
 
     /// Rolls the run back; after the commit point it does nothing and ends as `needsDecision`.
     ///
-    /// A cancelled task does not begin; a rollback that has begun is finished.
+    /// With its task, the rollback is cancelled; the next call goes on.
     @discardableResult
     public func abort() async throws(MigrationError) -> ShareOutcome {
         try await AsynchronousRun.result { () throws(MigrationError) in try abortAndWait() }
     }
 
-    /// Rolls the run back, while the caller waits.
+    /// Rolls the run back, while the caller waits; `isCancelled` is called at any time.
     @discardableResult
-    public func abortAndWait() throws(MigrationError) -> ShareOutcome {
-        try recover(only: .back)
+    public func abortAndWait(isCancelled: (@Sendable () -> Bool)? = nil) throws(MigrationError) -> ShareOutcome {
+        try recover(only: .back, isCancelled)
     }
 
-    private var surroundings: Surroundings { options.surroundings(.silent, logger) }
-
-    private func recover(only wanted: RecoveryDecision?) throws(MigrationError) -> ShareOutcome {
+    private func recover(
+        only wanted: RecoveryDecision?,
+        _ isCancelled: (@Sendable () -> Bool)?
+    ) throws(MigrationError) -> ShareOutcome {
         do {
-            let location = StoreLocation(url: old)
-            let folder = surroundings.stateFolder(of: location)
-            let state = try folder.state()
-            if case .unsharing(let shared, _) = state { return try goOnUnsharing(shared, only: wanted) }
-            let retirement = RetireRun(old: location, options, surroundings)
-            if try retirement.isInterrupted(state) { return try goOnRetiring(retirement, only: wanted) }
-            try retirement.liftLeftSeal()
-            guard case .interrupted = state else { return nothingInterrupted }
-            return try folder.withJournal(deadline: surroundings.lockDeadline()) { journal in
-                guard case .interrupted(let run) = journal.state else { return nothingInterrupted }
-                return try recover(run, only: wanted, &journal)
-            }
+            let surroundings = options.surroundings(WorkMonitor(isCancelled: isCancelled), logger)
+            return try RequestedRecovery(
+                old: StoreLocation(url: old),
+                wanted: wanted,
+                options: options,
+                surroundings: surroundings
+            )
+            .run()
         } catch {
             throw MigrationError(error)
         }
     }
+}
 
-    private func goOnUnsharing(_ shared: RunState.SharedRun, only wanted: RecoveryDecision?) throws -> ShareOutcome {
+/// A recovery that a caller asked for; `wanted` is the only decision that the caller accepts, if it names one.
+private struct RequestedRecovery {
+    let old: StoreLocation
+    let wanted: RecoveryDecision?
+    let options: ShareOptions
+    let surroundings: Surroundings
+
+    func run() throws -> ShareOutcome {
+        let folder = surroundings.stateFolder(of: old)
+        let state = try folder.state()
+        if case .unsharing(let shared, _) = state { return try goOnUnsharing(shared) }
+        let retirement = RetireRun(old: old, options, surroundings)
+        if try retirement.isInterrupted(state) { return try goOnRetiring(retirement) }
+        try retirement.liftLeftSeal()
+        guard case .interrupted = state else { return nothingInterrupted }
+        return try folder.withJournal(deadline: surroundings.lockDeadline()) { journal in
+            guard case .interrupted(let run) = journal.state else { return nothingInterrupted }
+            return try recover(run, &journal)
+        }
+    }
+
+    private func goOnUnsharing(_ shared: RunState.SharedRun) throws -> ShareOutcome {
         let (old, new) = (shared.run.old, shared.run.new)
         let unshare = UnshareRun(old: old, new: new, options: options, surroundings: surroundings)
         guard wanted != nil else { return try unshare.run() }
@@ -88,7 +107,7 @@ public struct Recovery: Sendable {
         )
     }
 
-    private func goOnRetiring(_ retirement: RetireRun, only wanted: RecoveryDecision?) throws -> ShareOutcome {
+    private func goOnRetiring(_ retirement: RetireRun) throws -> ShareOutcome {
         guard wanted == nil else {
             throw MigrationError(
                 .needsDecision,
@@ -107,7 +126,6 @@ public struct Recovery: Sendable {
 
     private func recover(
         _ run: RunState.InterruptedRun,
-        only wanted: RecoveryDecision?,
         _ journal: inout MigrationJournal
     ) throws -> ShareOutcome {
         let recovery = try RunRecovery(run, settings: options.runSettings, surroundings: surroundings)

@@ -11,6 +11,7 @@ struct AbortVerb: AfterRunVerb {
     static let words = ["abort"]
     static let outcomes: [MigrationOutcome] = [
         .rolledBack, .alreadyShared, .needsDecision, .nothingFound, .busy, .foundButUnreadable, .notWritable,
+        .cancelled,
     ]
 
     @Argument(help: "The private store's main file.")
@@ -20,6 +21,7 @@ struct AbortVerb: AfterRunVerb {
     @OptionGroup var reporting: ReportingOptions
 
     func carryOut(_ reporter: Reporter) throws -> ShareOutcome {
-        try Recovery(of: old.url, options: run.shareOptions, logger: reporter.logger).abortAndWait()
+        try Recovery(of: old.url, options: run.shareOptions, logger: reporter.logger)
+            .abortAndWait(isCancelled: reporter.isCancelled)
     }
 }

@@ -10,8 +10,7 @@ struct ResumeVerb: AfterRunVerb {
     static let words = ["resume"]
     static let outcomes: [MigrationOutcome] = [
         .shared, .alreadyShared, .retired, .restored, .migrated, .rolledBack, .needsDecision, .verificationFailed,
-        .nothingFound,
-        .busy, .foundButUnreadable, .notWritable, .noSpace,
+        .nothingFound, .busy, .foundButUnreadable, .notWritable, .noSpace, .cancelled,
     ]
 
     @Argument(help: "The private store's main file.")
@@ -21,6 +20,7 @@ struct ResumeVerb: AfterRunVerb {
     @OptionGroup var reporting: ReportingOptions
 
     func carryOut(_ reporter: Reporter) throws -> ShareOutcome {
-        try Recovery(of: old.url, options: run.shareOptions, logger: reporter.logger).resumeAndWait()
+        try Recovery(of: old.url, options: run.shareOptions, logger: reporter.logger)
+            .resumeAndWait(isCancelled: reporter.isCancelled)
     }
 }

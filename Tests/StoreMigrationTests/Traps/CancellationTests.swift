@@ -73,4 +73,26 @@ struct CancellationTests {
         #expect(try Set(places.old.directory.entries()) == [StateFolder.name])
         #expect(try places.rows(of: places.newStore) == ["early"])
     }
+
+    @Test("resume and abort stop at any time, and the next call goes on", arguments: Interruption.publishing)
+    func recovering(_ interruption: Interruption) throws {
+        for isWanted in [true, false] where isWanted || !interruption.goesForward {
+            let world = try InterruptedWorld(interruption, mode: "wal")
+            let recovery = Recovery(of: world.places.oldStore.url)
+            let cancelled = try cancelEverywhere { isCancelled in
+                if isWanted {
+                    let outcome = try recovery.resumeAndWait(isCancelled: isCancelled).outcome
+                    #expect(outcome == (interruption.goesForward ? .shared : .rolledBack))
+                } else {
+                    #expect(try recovery.abortAndWait(isCancelled: isCancelled).outcome == .rolledBack)
+                }
+            }
+            #expect(cancelled > 0 || !interruption.goesForward)
+            #expect(try world.places.digest(of: world.places.oldStore) == world.digest)
+            let again = try world.places.share().outcome
+            #expect(again == (interruption.goesForward ? .alreadyShared : .shared))
+            #expect(try world.places.digest(of: world.places.newStore) == world.digest)
+            #expect(try world.places.isFenced(world.places.oldStore))
+        }
+    }
 }
