@@ -43,6 +43,7 @@ public struct StoreDifference: BlockingCalls {
             }
             var summary = DifferenceSummary()
             func report(_ difference: ObjectDifference) throws {
+                try monitor.checkCancellation()
                 hasBegun = true
                 summary.count(difference)
                 try body(difference)

@@ -2,6 +2,7 @@ import ChangeMerging
 import SafeFiles
 import StoreFormat
 import StoreWriting
+import Synchronization
 import TestSupport
 import Testing
 
@@ -55,6 +56,30 @@ struct StoreDifferenceTests {
         #expect(three.conflicts.map(\.property) == ["name"])
         // Values were not requested.
         #expect(three.conflicts.map(\.old) == [.present])
+    }
+
+    @Test("A comparison that is cancelled while it reports stops before the next object", arguments: [true, false])
+    func cancelled(isManaged: Bool) throws {
+        let stores: [StoreLocation]
+        let folder = try ScratchFolder()
+        let triple = isManaged ? try StoreMergeTests.triple() : nil
+        if let triple {
+            let old = try triple.store("old")
+            for number in 1...3 { _ = try old.insert("Habit", ["name": .text("new"), "code": .text("\(number)")]) }
+            stores = try [triple.store("base").location, old.location]
+        } else {
+            try folder.makeStore("CREATE TABLE t (id INTEGER PRIMARY KEY)", as: "a")
+            try folder.makeStore("CREATE TABLE t (id INTEGER PRIMARY KEY); INSERT INTO t VALUES (1), (2)", as: "b")
+            stores = [folder.location("a"), folder.location("b")]
+        }
+        let reported = Mutex(0)
+        let difference = StoreDifference(lockTimeout: .seconds(60), isCancelled: { reported.withLock { $0 > 0 } })
+        let error = #expect(throws: StoreError.self) {
+            try difference.compare(stores[0], with: stores[1]) { _ in reported.withLock { $0 += 1 } }
+        }
+        #expect(error?.code == .cancelled)
+        #expect(reported.withLock { $0 } == 1)
+        withExtendedLifetime(triple) {}
     }
 
     @Test("A store and its copy are equal, and comparing them changes neither")
