@@ -88,6 +88,73 @@ struct PairRecords {
         }
     }
 
+    /// Voids the records whose other store has content in common with `source`, a third store whose rows this store is
+    /// about to receive; returns a finding for each.
+    ///
+    /// Recorded pairs and merges connect stores. As long as they form no cycle, a row reaches a store in one way only. A
+    /// second way would carry it again, as a row of its own. Call it before the rows arrive.
+    func voidCycles(
+        through source: StoreLocation,
+        holding journal: inout MigrationJournal,
+        at home: StateFolder
+    ) throws -> [Finding] {
+        let closing = try cyclePartners(through: source)
+        guard !closing.isEmpty else { return [] }
+        try void(because: "rows of a related store were merged", holding: &journal, at: home) { _, shared in
+            !closing.contains(shared.run.old) && !closing.contains(shared.run.new)
+        }
+        return cycleFindings(closing, through: source)
+    }
+
+    /// What ``voidCycles(through:holding:at:)`` would report, without writing.
+    func cycleFindings(through source: StoreLocation) throws -> [Finding] {
+        try cycleFindings(cyclePartners(through: source), through: source)
+    }
+
+    private func cycleFindings(_ partners: Set<StoreLocation>, through source: StoreLocation) -> [Finding] {
+        partners.map(\.path).sorted()
+            .map { partner in
+                Finding(
+                    .commonStateUnknown,
+                    .warning,
+                    level: .content,
+                    "\(source.path) has content in common with \(partner): after this merge, a share or merge of this store and"
+                        + " \(partner) compares them as unrelated stores",
+                    path: store.path
+                )
+            }
+    }
+
+    /// The other stores of this store's pairs that have content in common with `source`.
+    private func cyclePartners(through source: StoreLocation) throws -> Set<StoreLocation> {
+        let partners = try Set(folders().compactMap(standing).flatMap { [$0.run.old, $0.run.new] })
+            .subtracting([store, source])
+        guard !partners.isEmpty else { return [] }
+        let related = try relatives(of: source)
+        return try partners.filter { partner in
+            try related.contains(partner) || !related.isDisjoint(with: relatives(of: partner))
+        }
+    }
+
+    /// The maximum number of stores that are followed from one.
+    private static let mostRelatives = 64
+
+    /// The stores that pairs and merges connect to `start`, not by way of this store; `start` is one of them.
+    private func relatives(of start: StoreLocation) throws -> Set<StoreLocation> {
+        var found: Set = [start]
+        var pending = [start]
+        while let next = pending.popLast(), found.count < Self.mostRelatives {
+            let records = PairRecords(store: next, surroundings: surroundings)
+            var others = try records.folders().compactMap(standing).flatMap { [$0.run.old, $0.run.new] }
+            for journal in journals(of: next) {
+                guard let records = try? journal.records() else { continue }
+                others += MergeState(records).standing.flatMap { [$0.from, $0.into] }
+            }
+            for other in others where other != store && found.insert(other).inserted { pending.append(other) }
+        }
+        return found
+    }
+
     private func journals(of old: StoreLocation) -> [StateFolder] {
         let beside = StateFolder(of: old, stateFolder: nil)
         return surroundings.stateFolder == nil ? [beside] : [surroundings.stateFolder(of: old), beside]

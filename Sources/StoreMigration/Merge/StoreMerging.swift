@@ -61,7 +61,8 @@ public struct StoreMerging: Sendable {
                         try step
                         .summary(of: MergePlace(view.connection, externalData: view.externalData))
                     if let error = MigrationError(refusing: summary, from: from, into: into) { throw error }
-                    return outcome(summary, message: "nothing was written")
+                    let findings = summary.isIdle ? [] : try pairs.cycleFindings(through: from)
+                    return outcome(summary, findings, message: "nothing was written")
                 }
             }
         } catch {
@@ -105,6 +106,8 @@ public struct StoreMerging: Sendable {
     private func pair() throws -> PairMerge? {
         try PairMerge(from, into: into, options: options, surroundings: surroundings)
     }
+
+    private var pairs: PairRecords { PairRecords(store: into, surroundings: surroundings) }
 
     private var unchanged: StoreMergeOutcome {
         outcome(MergeSummary(), message: "the store was merged before and is unchanged since")
@@ -162,6 +165,7 @@ public struct StoreMerging: Sendable {
                 )
             }
         var merged: (summary: MergeSummary, result: MergeResult)?
+        var findings: [Finding] = []
         let (summary, result) = try withSources { base, old, confirm in
             // The reader repeats the closure after a late write to the source; the merge must not run twice.
             if let merged { return merged }
@@ -173,7 +177,14 @@ public struct StoreMerging: Sendable {
                     .carryOut(
                         epoch: epoch,
                         keeping: records,
-                        onBegin: { _ in try journal.append(.merging(merging)) },
+                        onBegin: { _ in
+                            findings = try pairs.voidCycles(
+                                through: from,
+                                holding: &journal,
+                                at: surroundings.stateFolder(of: into)
+                            )
+                            try journal.append(.merging(merging))
+                        },
                         confirm: confirm
                     )
                 merged = made
@@ -191,15 +202,20 @@ public struct StoreMerging: Sendable {
         }
         do {
             try journal.append(.merged(epoch: epoch))
-            return try proved(summary, epoch, records)
+            return try proved(summary, epoch, records, findings)
         } catch {
             throw afterMerging(error)
         }
     }
 
     /// The outcome of a committed merge.
-    private func proved(_ summary: MergeSummary, _ epoch: String, _ records: MergeRecords) throws -> StoreMergeOutcome {
-        var findings = settlement.forget(epoch)
+    private func proved(
+        _ summary: MergeSummary,
+        _ epoch: String,
+        _ records: MergeRecords,
+        _ findings: [Finding]
+    ) throws -> StoreMergeOutcome {
+        var findings = findings + settlement.forget(epoch)
         findings += MergeAnnouncement(into, epoch: epoch).post()
         surroundings.monitor.report(.proving, 0, of: 0)
         let report = try StoreVerifier(lockTimeout: surroundings.lockTimeout, monitor: surroundings.monitor)
@@ -347,7 +363,11 @@ public struct StoreMerging: Sendable {
         )
     }
 
-    private func outcome(_ summary: MergeSummary, message: String) -> StoreMergeOutcome {
+    private func outcome(
+        _ summary: MergeSummary,
+        _ findings: [Finding] = [],
+        message: String
+    ) -> StoreMergeOutcome {
         StoreMergeOutcome(
             outcome: summary.isIdle || summary.changesNothing ? .done : .merged,
             epoch: nil,
@@ -355,7 +375,7 @@ public struct StoreMerging: Sendable {
             parkedRows: nil,
             rekeyedObjects: nil,
             report: nil,
-            findings: [],
+            findings: findings,
             message: message,
             next: nil
         )

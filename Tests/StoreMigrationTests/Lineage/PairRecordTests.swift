@@ -182,4 +182,46 @@ struct PairRecordTests {
         #expect(try lives.share("a", "b").outcome == .bothHoldObjects)
         #expect(throws: MigrationError.self) { try lives.retire("a") }
     }
+
+    @Test("Rows that reach the old store by way of a third one are not carried to the new store again")
+    func cycleOfShares() throws {
+        let lives = try Lives()
+        try lives.share("a", "c")
+        try lives.write("INSERT INTO t VALUES (3, 'u2')", at: "c")
+        try lives.share("c", "b")
+        try lives.write("UPDATE t SET v = 'edited' WHERE id = 3", at: "c")
+
+        let merge = try lives.merge(into: "a", from: "b", identifiedBy: "v")
+
+        #expect(merge.outcome == .merged)
+        #expect(merge.findings.map(\.code).contains(.commonStateUnknown))
+        #expect(try lives.values(at: "a") == ["one", "two", "u2"])
+        #expect(try lives.isVoid("a"))
+        #expect(try lives.share("a", "c").outcome == .bothHoldObjects)
+        #expect(throws: MigrationError.self) { try lives.merge(into: "c", from: "a") }
+        #expect(try lives.values(at: "c") == ["one", "two", "edited"])
+        // The pair that is not in the cycle keeps its record.
+        #expect(try lives.share("c", "b").outcome == .merged)
+    }
+
+    @Test(
+        "Rows of a third store that were merged into both stores of a pair are not carried again",
+        arguments: [true, false]
+    )
+    func cycleOfMerges(isOldFirst: Bool) throws {
+        let lives = try Lives()
+        _ = try lives.folder("b")
+            .makeStore("CREATE TABLE t (id INTEGER PRIMARY KEY, v); INSERT INTO t VALUES (9, 'third')")
+        try lives.share("a", "c")
+        let (first, second) = isOldFirst ? ("a", "c") : ("c", "a")
+        #expect(try lives.merge(into: first, from: "b", identifiedBy: "v").findings.isEmpty)
+        #expect(try !lives.isVoid("a"))
+
+        #expect(try lives.merge(into: second, from: "b", identifiedBy: "v").findings.count == 1)
+
+        #expect(try lives.isVoid("a"))
+        try lives.write("UPDATE t SET v = 'edited' WHERE v = 'third'", at: "c")
+        #expect(try lives.share("a", "c").outcome == .bothHoldObjects)
+        #expect(try lives.values(at: "c") == ["one", "two", "edited"])
+    }
 }
