@@ -14,10 +14,8 @@ struct HistoryRewriting {
         (self.plan, self.layout, self.connection) = (plan, layout, connection)
     }
 
-    func run(process: String, timestamp: Double?) throws {
-        guard plan.source.schema.table(named: "ACHANGE") != nil,
-            let history = try HistoryWriter(connection, layout: layout, schema: StoreSchema(reading: connection))
-        else { return }
+    func run() throws {
+        guard plan.source.schema.table(named: "ACHANGE") != nil else { return }
         let removed = plan.source.layout.entities.values.filter { plan.mapping.target(of: $0.name) == nil }
         for entity in removed {
             try connection.run("DELETE FROM ACHANGE WHERE ZENTITY = ?", [.integer(entity.number)])
@@ -25,6 +23,13 @@ struct HistoryRewriting {
         try rewriteTombstones()
         try rewriteBitmaps()
         try renumber()
+    }
+
+    /// Adds the transaction that records the migration.
+    func record(process: String, timestamp: Double?) throws {
+        guard plan.source.schema.table(named: "ACHANGE") != nil,
+            let history = try HistoryWriter(connection, layout: layout, schema: StoreSchema(reading: connection))
+        else { return }
         let digest = plan.source.metadata.recordedModelDigest ?? plan.source.metadata.modelDigest
         try history.write(
             SaveChanges(),

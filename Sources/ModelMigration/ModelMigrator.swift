@@ -54,7 +54,13 @@ package struct ModelMigrator {
     }
 
     /// Checks the rows, then migrates in one transaction; if it throws, the store is unchanged.
-    package func migrate(process: String = "store-migrate", timestamp: Double? = nil) throws -> Result {
+    ///
+    /// Unless `isRecorded`, persistent history gets no transaction for the migration; a copy that is only read needs none.
+    package func migrate(
+        process: String = "store-migrate",
+        timestamp: Double? = nil,
+        isRecorded: Bool = true
+    ) throws -> Result {
         try check()
         // Renaming a table must not examine triggers and views, which may need functions of the app.
         try connection.execute("PRAGMA legacy_alter_table = ON")
@@ -68,7 +74,9 @@ package struct ModelMigrator {
             let layout = try migratedLayout()
             try inlineExternalValues(layout)
             try DerivedValues(plan, layout, connection).write()
-            try HistoryRewriting(plan, layout, connection).run(process: process, timestamp: timestamp)
+            let history = HistoryRewriting(plan, layout, connection)
+            try history.run()
+            if isRecorded { try history.record(process: process, timestamp: timestamp) }
             try files.record(in: layout, as: .after)
             return Result(
                 copiedTables: rewriting.copied,

@@ -122,8 +122,14 @@ package struct SettledDigest: Hashable, Sendable {
     package init(leftByDecision digest: String) { value = digest }
 
     /// The digest of a merged store; throws if the account lacks a part of it.
-    package init(_ digest: StoreDigest, merged account: MergeAccount) throws(UnaccountedContent) {
-        try account.requireWhole(digest)
+    ///
+    /// `migrated` is the digest of the copy that was merged instead, migrated to the other store's model version.
+    package init(
+        _ digest: StoreDigest,
+        merged account: MergeAccount,
+        as migrated: StoreDigest? = nil
+    ) throws(UnaccountedContent) {
+        try account.requireWhole(migrated ?? digest)
         value = digest.value
     }
 }

@@ -127,6 +127,8 @@ struct PairMergePreview {
     let keepsKeys: Bool
     let folder: StateFolder
     let settings: MergeSettings
+    /// True if the caller asked for a migration of the old store's rows.
+    var migrates = false
     let surroundings: Surroundings
 
     /// What the merge would do; throws what would stop it.
@@ -139,23 +141,32 @@ struct PairMergePreview {
                 base,
                 moved in
                 if keepsKeys, !moved.isEmpty { throw MigrationError.otherKeys(path: into.path) }
-                return try surroundings.reader.withView(of: into) { target in
-                    let step = MergeStep(
-                        base: base,
-                        old: place,
-                        from: from,
-                        into: into,
-                        effect: .renewal,
-                        keepsKeys: keepsKeys,
-                        moved: moved,
-                        settings: settings,
-                        surroundings: surroundings
-                    )
-                    let summary = try step.summary(of: MergePlace(target.connection, externalData: target.externalData))
-                    if let error = MigrationError(refusing: summary, from: from, into: into) { throw error }
-                    return summary
-                }
+                let versions = MergeVersions(from: from, into: into, isAsked: migrates, surroundings: surroundings)
+                return try versions.withSources(base, place) { try summary($0, moved, settings) }
             }
+        }
+    }
+
+    private func summary(
+        _ sources: MergeVersions.Sources,
+        _ moved: [RekeyedObject],
+        _ settings: MergeSettings
+    ) throws -> MergeSummary {
+        try surroundings.reader.withView(of: into) { target in
+            let step = MergeStep(
+                base: sources.base,
+                old: sources.source,
+                from: from,
+                into: into,
+                effect: .renewal,
+                keepsKeys: keepsKeys,
+                moved: moved,
+                settings: settings,
+                surroundings: surroundings
+            )
+            let summary = try step.summary(of: MergePlace(target.connection, externalData: target.externalData))
+            if let error = MigrationError(refusing: summary, from: from, into: into) { throw error }
+            return summary
         }
     }
 }

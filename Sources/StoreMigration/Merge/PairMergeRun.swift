@@ -88,30 +88,40 @@ struct PairMergeRun {
         // Scans, because a writer other than Core Data leaves no history.
         var settings = context.settings.merging
         settings.source = .scan
+        let versions = MergeVersions(
+            from: from.old,
+            into: into,
+            isAsked: context.target != nil,
+            surroundings: context.surroundings
+        )
         return try Self.withBase(base, in: context.stateFolder, external, context.surroundings.reader) { base, moved in
             if takesNew, !moved.isEmpty { throw MigrationError.otherKeys(path: into.path) }
-            let step = MergeStep(
-                base: base,
-                old: MergePlace(source, externalData: external),
-                from: from.old,
-                into: into,
-                effect: .renewal,
-                keepsKeys: takesNew,
-                moved: moved,
-                settings: settings,
-                surroundings: context.surroundings
-            )
-            let (summary, result) = try step.carryOut(epoch: context.transaction, keeping: records) { account in
-                merging.oldState = try pinned.reading.state(SettledDigest(digest, merged: account))
-                try journal.append(.merging(merging))
+            return try versions.withSources(base, MergePlace(source, externalData: external)) { sources in
+                let step = MergeStep(
+                    base: sources.base,
+                    old: sources.source,
+                    from: from.old,
+                    into: into,
+                    effect: .renewal,
+                    keepsKeys: takesNew,
+                    moved: moved,
+                    settings: settings,
+                    surroundings: context.surroundings
+                )
+                let (summary, result) = try step.carryOut(epoch: context.transaction, keeping: records) { account in
+                    merging.oldState = try pinned.reading.state(
+                        SettledDigest(digest, merged: account, as: sources.migrated)
+                    )
+                    try journal.append(.merging(merging))
+                }
+                return Merged(
+                    merging: merging,
+                    summary: summary,
+                    leftMark: result.outcome != .nothingToDo,
+                    records: records,
+                    findings: pinned.findings + sources.findings
+                )
             }
-            return Merged(
-                merging: merging,
-                summary: summary,
-                leftMark: result.outcome != .nothingToDo,
-                records: records,
-                findings: pinned.findings
-            )
         }
     }
 

@@ -310,11 +310,18 @@ public struct StoreMerging: Sendable {
     ) throws -> R {
         try surroundings.reader.withView(of: from) { old in
             let place = try MergePlace(pinning: old)
-            guard let base = options.base else { return try body(nil, place) { try old.requireUnchanged() } }
+            let versions = MergeVersions(from: from, into: into, surroundings: surroundings)
+            guard let base = options.base else {
+                return try versions.withSources(nil, place) { sources in
+                    try body(nil, sources.source) { try old.requireUnchanged() }
+                }
+            }
             return try surroundings.reader.withView(of: StoreLocation(url: base)) { base in
-                try body(MergePlace(pinning: base), place) {
-                    try base.requireUnchanged()
-                    try old.requireUnchanged()
+                try versions.withSources(MergePlace(pinning: base), place) { sources in
+                    try body(sources.base, sources.source) {
+                        try base.requireUnchanged()
+                        try old.requireUnchanged()
+                    }
                 }
             }
         }

@@ -33,7 +33,8 @@ struct FactsGatherer {
             isOldRecordedNew: try isRecordedAsNew(),
             newerThanModel: newer,
             exposedFolder: try exposedFolder(),
-            migration: migration
+            migration: migration,
+            canMergeVersions: try canMergeVersions(state, earlierRun, oldCondition, newCondition)
         )
         guard facts.needsContentComparison else { return facts }
         return PlanningFacts(
@@ -124,6 +125,27 @@ struct FactsGatherer {
         guard let path = modelFile?.path else { return nil }
         let model = try ModelFile.carried(by: "your programs", at: path)
         return conditions.compactMap(\.inspection).first { !model.covers($0) }?.location
+    }
+
+    /// True if late writes in the old store can be migrated to the new store's model version.
+    private func canMergeVersions(
+        _ state: RunState,
+        _ earlier: PlanningFacts.EarlierRun?,
+        _ oldCondition: StoreCondition,
+        _ newCondition: StoreCondition
+    ) throws -> Bool {
+        guard case .shared(let shared) = state, let file = shared.base,
+            let earlier, earlier.newPlace == .ours, !earlier.isOldUnchanged,
+            let former = oldCondition.inspection, let current = newCondition.inspection, former.kind == .coreData,
+            current.kind == .coreData, !former.fits(current)
+        else { return false }
+        let folder = surroundings.stateFolder(of: old).path
+        let base = try StoreConnection(StoreLocation(folder: folder, name: file.name), access: .immutable)
+        return try reader.withView(of: old) { old in
+            try reader.withView(of: new) { new in
+                try MergeVersions.canMerge(base, old.connection, into: new.connection)
+            }
+        }
     }
 
     // MARK: An earlier run

@@ -81,6 +81,8 @@ package struct PlanningFacts: Sendable {
     package let exposedFolder: ExposedFolder?
     /// Both stores' models, for a share with a migration; nil for one without.
     package let migration: MigrationFacts?
+    /// True if the new store has another model version than the old one, and late writes can be migrated to it.
+    package let canMergeVersions: Bool
 
     package init(
         old: StoreLocation,
@@ -95,7 +97,8 @@ package struct PlanningFacts: Sendable {
         areContentsEqual: Bool? = nil,
         newerThanModel: StoreLocation? = nil,
         exposedFolder: ExposedFolder? = nil,
-        migration: MigrationFacts? = nil
+        migration: MigrationFacts? = nil,
+        canMergeVersions: Bool = false
     ) {
         self.old = old
         self.new = new
@@ -110,11 +113,13 @@ package struct PlanningFacts: Sendable {
         self.newerThanModel = newerThanModel
         self.exposedFolder = exposedFolder
         self.migration = migration
+        self.canMergeVersions = canMergeVersions
     }
 
-    /// True when one content could replace the other; a share that migrates accepts a new store of the target's model.
+    /// True when one content could replace the other, or be merged into it; a share that migrates accepts a new store of
+    /// the target's model.
     package func fit(_ old: StoreInspection, _ new: StoreInspection) -> Bool {
-        old.fits(new) || migration?.newStanding == .current
+        old.fits(new) || migration?.newStanding == .current || canMergeVersions
     }
 
     /// True when the decision depends on whether both contents are equal.

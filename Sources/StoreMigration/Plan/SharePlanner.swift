@@ -78,6 +78,14 @@ package struct SharePlanner: Sendable {
     }
 
     private func incompatible(_ old: StoreInspection, _ new: StoreInspection) -> SharePlan {
+        if let earlier = facts.earlierRun, earlier.newPlace == .ours, old.kind == new.kind {
+            return plan(
+                .incompatible,
+                reason: "the old store was written to after it was shared, and the new one has another model version;"
+                    + " merge carries what both versions have",
+                next: .merge(into: facts.new.path, from: facts.old.path)
+            )
+        }
         let reason =
             old.kind == new.kind
             ? "the two stores were written with different models"

@@ -66,7 +66,7 @@ extension ShareEngine {
         )
         try surroundings.requireTrusted(context.container)
         context.described = plan.copies ? described : nil
-        context.target = plan.migration?.target
+        context.target = plan.migration?.target ?? (work == .merge ? target : nil)
         context.descriptions =
             plan.copies
             ? described?.descriptions ?? [.app: inspection.mirroredDescription(at: new)]

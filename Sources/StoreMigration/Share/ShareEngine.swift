@@ -55,6 +55,7 @@ struct ShareEngine {
                 keepsKeys: false,
                 folder: stateFolder,
                 settings: options.merging,
+                migrates: target != nil,
                 surroundings: surroundings
             )
             do {

@@ -14,6 +14,8 @@ struct StagedMigration {
     /// The folder of the store's external files; they are only read.
     let external: Directory?
     let monitor: WorkMonitor
+    /// True if persistent history gets a transaction for the migration.
+    var isRecorded = true
 
     /// Migrates the staged file; the former journal mode returns in the header, and no sidecar remains beside it.
     func carryOut() throws -> (InferredMapping, ModelMigrator.Result) {
@@ -25,7 +27,7 @@ struct StagedMigration {
         do {
             migrated = try connection.stopping(by: monitor) {
                 let migrator = try ModelMigrator(connection, to: target, external: external)
-                return (migrator.mapping, try migrator.migrate())
+                return (migrator.mapping, try migrator.migrate(isRecorded: isRecorded))
             }
         } catch let error as MappingRefusals {
             throw MigrationError(error, path: place.path)
@@ -64,15 +66,7 @@ struct StagedMigration {
                 && result.orphanedFiles.contains { finding.path?.hasSuffix("/" + $0) == true }
         }
         let start = ContinuousClock.now
-        let differences = try MigrationProof(of: image, migratedFrom: source, to: target).differences(monitor: monitor)
-        if let first = differences.first {
-            throw MigrationError(
-                .verificationFailed,
-                "the migrated copy lacks values of \(first)\(differences.count > 1 ? " and other properties" : "")",
-                path: place.path,
-                advice: "The store is unchanged. Run the verify command on it, and migrate it with its app."
-            )
-        }
+        try requireValues(in: image, migratedFrom: source)
         let content = VerificationReport.LevelResult(
             level: .content,
             status: .passed,
@@ -81,6 +75,18 @@ struct StagedMigration {
         let index = proof.levels.firstIndex { $0.level > .content } ?? proof.levels.endIndex
         proof.levels.insert(content, at: index)
         return proof
+    }
+
+    /// Throws unless the migrated file has every value of `source` that both versions have.
+    func requireValues(in image: StoreConnection, migratedFrom source: StoreConnection) throws {
+        let differences = try MigrationProof(of: image, migratedFrom: source, to: target).differences(monitor: monitor)
+        guard let first = differences.first else { return }
+        throw MigrationError(
+            .verificationFailed,
+            "the migrated copy lacks values of \(first)\(differences.count > 1 ? " and other properties" : "")",
+            path: place.path,
+            advice: "The store is unchanged. Run the verify command on it, and migrate it with its app."
+        )
     }
 }
 

@@ -186,6 +186,31 @@ struct ShareMigrateTests {
         #expect(aside.count == 1)
     }
 
+    @Test("A store is migrated in a copy and merged into a store of the new version")
+    func merging() async throws {
+        let share = try await Share()
+        let other = try await ModelVersions(leaves: "nothing")
+        #expect(try await Tool.run(["migrate", other.store, "--model", share.model]).status == 0)
+        try await SQLiteProgram.run(
+            other.store,
+            "UPDATE ZHABIT SET ZNAME = 'Swim', ZGOAL = 9 WHERE Z_PK = 2; PRAGMA wal_checkpoint(TRUNCATE)"
+        )
+        let scratch = share.versions.scratch
+        try scratch.copy(other.store, as: "new/Habits.sqlite")
+        try scratch.copy(other.scratch.path(".Habits_SUPPORT"), as: "new/.Habits_SUPPORT")
+        let words = share.words + ["--on-both", "merge", "--identity", "Habit=name"]
+        let plan = try await Tool.run(words + ["-n"])
+        #expect(plan.status == 0, "\(plan.output)\(plan.errors)")
+
+        let run = try await Tool.run(words)
+
+        #expect(run.status == 0 && run.output.hasPrefix("Merged"), "\(run.output)\(run.errors)")
+        let rows = try await SQLiteProgram.run(share.new, "SELECT ZNAME, ZGOAL FROM ZHABIT ORDER BY ZNAME")
+        #expect(rows == "Read|3\nRun|3\nSwim|9\n")
+        #expect(try await Tool.run(["verify", share.new]).status == 0)
+        #expect(try await Tool.run(share.words).output.hasPrefix("Already shared"))
+    }
+
     @Test("Strategies describe the migrated copy: history, journal mode, and models that open the result")
     func described() async throws {
         let share = try await Share()
