@@ -182,8 +182,8 @@ let package = Package(
         .module(
             "ManagedObjects",
             [
-                "ChangeRelay", "ChangeMerging", "StoreWriting", "StoreFormat", "StoreStrategies", "NearNames",
-                "SafeFiles", "CICU", .systemPackage,
+                "ChangeRelay", "ChangeMerging", "ModelMigration", "StoreWriting", "StoreFormat", "StoreStrategies",
+                "NearNames", "SafeFiles", "CICU", .systemPackage,
             ]
         ),
         // prove

@@ -1,11 +1,11 @@
 public import StoreStrategies
 
-/// Sets whether Core Data migrates the store to a newer model automatically, and infers the mapping.
+/// Sets whether a store is migrated to a newer model automatically, and whether the mapping is inferred.
 public struct LightweightMigrationStrategy: StoreStrategy {
     public let name = "LightweightMigration"
 
     public let documentation = StrategyDocumentation(
-        summary: "Sets whether Core Data migrates the store to a newer model automatically, and infers the mapping.",
+        summary: "Sets whether a store is migrated to a newer model automatically, with an inferred mapping.",
         sets: [.shouldMigrateStoreAutomatically, .shouldInferMappingModelAutomatically],
         options: [
             StrategyDocumentation.Option(
@@ -23,10 +23,9 @@ public struct LightweightMigrationStrategy: StoreStrategy {
         ],
         example: "LightweightMigration:infer=false",
         notApplicable: """
-            To a plain SQLite store, because it has no model. It has an effect on Apple's platforms only: this tool \
-            migrates no model, and refuses a store with a different one.
-            """,
-        isForApplePlatforms: true
+            To a plain SQLite store, because it has no model. For a role that carries a model, a share migrates its copy to \
+            that model where Core Data would infer a mapping, and the runtime migrates a store that it opens.
+            """
     )
 
     public init() {}

@@ -45,6 +45,13 @@ public struct MigrationTarget: Hashable, Sendable {
         (modelCache, joinTableOwners) = (nil, [])
     }
 
+    /// A model without a file, with its version hashes if they are known.
+    package init(_ model: ManagedObjectModel, entityVersionHashes: [String: [UInt8]]) {
+        self.model = model
+        self.entityVersionHashes = entityVersionHashes
+        (path, versionName, otherVersions, modelCache, joinTableOwners) = ("", nil, [:], nil, [])
+    }
+
     /// The model of an open store.
     package init(store connection: StoreConnection, path: String) throws {
         guard let layout = try StoreLayout(reading: connection),
@@ -60,6 +67,11 @@ public struct MigrationTarget: Hashable, Sendable {
         otherVersions = [:]
         modelCache = try connection.value("SELECT Z_CONTENT FROM Z_MODELCACHE LIMIT 1")?.blob
         joinTableOwners = Set(layout.joinTables.compactMap(\.owner))
+    }
+
+    /// True if a store of one of the two versions has the other.
+    package func isSameVersion(as other: MigrationTarget) -> Bool {
+        model == other.model && entityVersionHashes == other.entityVersionHashes
     }
 
     /// True if the hashes are those of every entity of the model.

@@ -62,33 +62,47 @@ package struct ModelMigrator {
         isRecorded: Bool = true
     ) throws -> Result {
         try check()
-        // Renaming a table must not examine triggers and views, which may need functions of the app.
-        try connection.execute("PRAGMA legacy_alter_table = ON")
+        try Self.prepare(connection)
         let result = try connection.inTransaction(until: Deadline(after: .seconds(20))) {
-            let files = ExternalReferences(connection)
-            try files.record(in: plan.source.layout, as: .before)
-            var rewriting = TableRewriting(plan, connection)
-            try rewriting.run()
-            try writeNumbers()
-            try writeMetadata()
-            let layout = try migratedLayout()
-            try inlineExternalValues(layout)
-            try DerivedValues(plan, layout, connection).write()
-            let history = HistoryRewriting(plan, layout, connection)
-            try history.run()
-            if isRecorded { try history.record(process: process, timestamp: timestamp) }
-            try files.record(in: layout, as: .after)
-            return Result(
-                copiedTables: rewriting.copied,
-                extendedTables: rewriting.extended,
-                orphanedFiles: try files.orphans()
-            )
+            try carryOut(process: process, timestamp: timestamp, isRecorded: isRecorded)
         }
         // Copied tables leave their former pages free; Core Data's stores return them to the file system.
         if try connection.value("PRAGMA auto_vacuum") == .integer(2) {
             try connection.execute("PRAGMA incremental_vacuum")
         }
         return result
+    }
+
+    /// Prepares a connection before the transaction of a migration.
+    package static func prepare(_ connection: StoreConnection) throws {
+        // Renaming a table must not examine triggers and views, which may need functions of the app.
+        try connection.execute("PRAGMA legacy_alter_table = ON")
+    }
+
+    /// Migrates in the caller's transaction, after ``check()``.
+    package func carryOut(
+        process: String = "store-migrate",
+        timestamp: Double? = nil,
+        isRecorded: Bool = true
+    ) throws -> Result {
+        let files = ExternalReferences(connection)
+        try files.record(in: plan.source.layout, as: .before)
+        var rewriting = TableRewriting(plan, connection)
+        try rewriting.run()
+        try writeNumbers()
+        try writeMetadata()
+        let layout = try migratedLayout()
+        try inlineExternalValues(layout)
+        try DerivedValues(plan, layout, connection).write()
+        let history = HistoryRewriting(plan, layout, connection)
+        try history.run()
+        if isRecorded { try history.record(process: process, timestamp: timestamp) }
+        try files.record(in: layout, as: .after)
+        return Result(
+            copiedTables: rewriting.copied,
+            extendedTables: rewriting.extended,
+            orphanedFiles: try files.orphans()
+        )
     }
 
     /// The layout of the migrated tables; throws if they are not those of the target model.

@@ -1,11 +1,13 @@
 public import FoundationEssentials
+internal import ModelMigration
 public import StoreFormat
 public import StoreStrategies
 internal import Synchronization
 
 /// Owns the open stores of one model and serves any number of contexts.
 ///
-/// It is thread-safe. It opens a store as its description says; a store of another model is rejected, never migrated.
+/// It is thread-safe. It opens a store as its description says. A store of another version of the model is migrated in place
+/// if the description asks for that and a mapping can be inferred; otherwise it is rejected.
 public final class PersistentStoreCoordinator: BlockingCalls {
     private struct State {
         var model: ModelShape?
@@ -49,9 +51,11 @@ public final class PersistentStoreCoordinator: BlockingCalls {
         writesInferredModel: Bool = false
     ) throws -> PersistentStore {
         var (model, hashes) = (state.withLock { $0.model?.model }, isModelGiven ? versionHashes : nil)
+        var target = model.map { MigrationTarget($0, entityVersionHashes: hashes ?? [:]) }
         if model == nil, let path = description.modelFile {
             let file = try ModelFile(path: path)
             (model, hashes) = (file.model, file.entityVersionHashes.isEmpty ? nil : file.entityVersionHashes)
+            target = MigrationTarget(file, path: path)
         }
         try AttachedStore.check(description)
         if let model { try AttachedStore.createIfMissing(description, model: model, versionHashes: hashes ?? [:]) }
@@ -59,7 +63,13 @@ public final class PersistentStoreCoordinator: BlockingCalls {
         func attach() throws -> AttachedStore {
             try AttachedStore(description, model: model, hashes: hashes, writesInferredModel: writesInferredModel)
         }
-        var store = try attach()
+        var store: AttachedStore
+        do {
+            store = try attach()
+        } catch let error as ManagedObjectError where error.code == .incompatibleModel {
+            try AttachedStore.migrate(description, to: target, insteadOf: error)
+            store = try attach()
+        }
         if try store.switchHistoryOn() { store = try attach() }
         try store.applyOptions()
         let version = try store.externalVersion()

@@ -76,7 +76,7 @@ struct StoreContents: Sendable {
             let names = differing.sorted(by: ManagedObjectModel.inByteOrder).joined(separator: ", ")
             throw ManagedObjectError(
                 .incompatibleModel,
-                "the store has another model (\(names) differ); migrate it on Apple's platforms first: \(path)"
+                "the store has another model (\(names) differ); migrate it first: \(path)"
             )
         }
     }

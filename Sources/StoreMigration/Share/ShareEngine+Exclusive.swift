@@ -22,7 +22,7 @@ extension ShareEngine {
             let facts = try gatherer.facts(
                 state: journal.state,
                 modelFile: options.modelFile,
-                migratingTo: target
+                migratingTo: prospect.target
             )
             let plan = SharePlanner(facts: facts, options: options).plan()
             var described: DescribedStore?
@@ -66,7 +66,7 @@ extension ShareEngine {
         )
         try surroundings.requireTrusted(context.container)
         context.described = plan.copies ? described : nil
-        context.target = plan.migration?.target ?? (work == .merge ? target : nil)
+        context.target = plan.migration?.target ?? (work == .merge ? facts.migration?.target : nil)
         context.descriptions =
             plan.copies
             ? described?.descriptions ?? [.app: inspection.mirroredDescription(at: new)]

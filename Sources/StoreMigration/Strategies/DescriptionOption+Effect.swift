@@ -5,7 +5,6 @@ extension DescriptionOption {
     var isCarriedOnly: Bool { Self.carriedOnly.contains(self) }
 
     private static let carriedOnly: Set<Self> = [
-        .shouldAddStoreAsynchronously, .shouldMigrateStoreAutomatically, .shouldInferMappingModelAutomatically,
-        .fileProtection, .isExcludedFromBackup, .notificationNames,
+        .shouldAddStoreAsynchronously, .fileProtection, .isExcludedFromBackup, .notificationNames,
     ]
 }

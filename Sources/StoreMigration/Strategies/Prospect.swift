@@ -1,3 +1,4 @@
+import ModelMigration
 import StoreFormat
 
 /// What a share would do, decided without a lock.
@@ -10,6 +11,8 @@ struct Prospect {
     let shared: RunState.SharedRun?
     /// The store as strategies describe it; nil when none ran.
     let described: DescribedStore?
+    /// The model version that the copy is migrated to: the caller's, or the one that roles ask for.
+    let target: MigrationTarget?
 
     /// The UUID of the store that is shared; nil when it is unknown.
     var uuid: String? {

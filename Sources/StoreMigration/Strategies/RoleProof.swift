@@ -57,6 +57,8 @@ struct RoleProof {
     private func requireRole(_ role: RoleDescription, at location: StoreLocation) throws {
         var description = role.description
         description.url = location.url
+        // A model that does not open the copy as it is must be an error.
+        description.shouldMigrateStoreAutomatically = false
         let container = PersistentContainer(
             name: "\(role.role)",
             descriptions: [description],
@@ -136,7 +138,7 @@ struct RoleProof {
             .incompatible,
             "\(role) cannot open the store: \(message)",
             path: place.path,
-            advice: "Name the model that this program carries, or migrate the store on Apple's platforms first.",
+            advice: "Name the model that this program carries, or migrate the copy to it.",
             underlyingError: error
         )
     }

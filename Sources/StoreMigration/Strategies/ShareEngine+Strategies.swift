@@ -1,4 +1,6 @@
+import FoundationEssentials
 import Logging
+import ModelMigration
 import SafeFiles
 import StoreFormat
 import StoreStrategies
@@ -15,14 +17,52 @@ extension ShareEngine {
                 plan: try describing(plan, described),
                 facts: nil,
                 shared: shared,
-                described: described
+                described: described,
+                target: target
             )
         }
         let facts = try gatherer.facts(state: state, modelFile: options.modelFile, migratingTo: target)
+        if let requested = try requestedTarget(facts) {
+            var engine = self
+            engine.target = requested
+            return try engine.prospect(state)
+        }
         let plan = SharePlanner(facts: facts, options: options).plan()
         if plan.outcome != .incompatible { try requireMergeNames(facts) }
         let described = try question(about: plan, facts).map { try DescribedStore(asking: pipeline, $0) }
-        return Prospect(plan: try describing(plan, described), facts: facts, shared: nil, described: described)
+        return Prospect(
+            plan: try describing(plan, described),
+            facts: facts,
+            shared: nil,
+            described: described,
+            target: target
+        )
+    }
+
+    /// The model version to which roles with automatic migration would migrate the store; nil without such a role, or if
+    /// the caller named one.
+    private func requestedTarget(_ facts: PlanningFacts) throws -> MigrationTarget? {
+        guard target == nil, pipeline.steps.contains(where: \.setsMigration), let old = facts.oldCondition.inspection,
+            old.kind == .coreData, facts.earlierRun == nil || facts.earlierRun?.newPlace == .absent
+        else { return nil }
+        let question = try StrategyQuestion(old, isCopied: true, at: new, in: RunContext.openContainer(new))
+        var found: (role: StoreRole, target: MigrationTarget)?
+        for role in try pipeline.describe(question.facts, from: question.base) where role.asksForMigration {
+            guard let path = role.description.modelFile ?? options.modelFile?.path else { continue }
+            let target = try MigrationTarget.named(path, version: nil, lockTimeout: surroundings.lockTimeout)
+            guard let former = found else {
+                found = (role.role, target)
+                continue
+            }
+            guard former.target.isSameVersion(as: target) else {
+                throw StrategyError(
+                    .disagreement,
+                    "\(former.role) and \(role.role) would migrate the store to different model versions",
+                    recoverySuggestion: "Name the same model version for both, or give one of them migrate=false."
+                )
+            }
+        }
+        return found?.target
     }
 
     /// Throws if a merge setting names an entity or property that the store lacks, even when nothing is merged.
@@ -168,6 +208,21 @@ extension ShareEngine {
     func writing(_ outcome: ShareOutcome, to file: DescriptionsFile?) throws -> ShareOutcome {
         if !outcome.descriptions.isEmpty { try file?.stage(outcome.descriptions).commit() }
         return outcome
+    }
+}
+
+extension StrategyPipeline.Step {
+    /// True for a strategy that decides about automatic migration.
+    fileprivate var setsMigration: Bool {
+        strategy.documentation.sets.contains(.shouldMigrateStoreAutomatically)
+    }
+}
+
+extension RoleDescription {
+    /// True if a strategy turned automatic migration with an inferred mapping on for this role.
+    fileprivate var asksForMigration: Bool {
+        applied.contains { $0.changes.shouldMigrateStoreAutomatically == true }
+            && description.shouldMigrateStoreAutomatically && description.shouldInferMappingModelAutomatically
     }
 }
 

@@ -186,6 +186,7 @@ extension PersistentStoreDescription {
     fileprivate func at(_ location: StoreLocation) -> PersistentStoreDescription {
         var copy = self
         copy.url = location.url
+        copy.shouldMigrateStoreAutomatically = false
         return copy
     }
 }

@@ -267,6 +267,7 @@ extension PersistentStoreDescription {
     fileprivate func scratch(at location: StoreLocation) -> PersistentStoreDescription {
         var copy = self
         copy.url = location.url
+        copy.shouldMigrateStoreAutomatically = false
         copy.posixGroup = nil
         copy.posixMode = nil
         return copy

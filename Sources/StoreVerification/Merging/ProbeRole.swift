@@ -10,6 +10,8 @@ struct ProbeRole: Sendable {
     func at(_ location: StoreLocation) -> ProbeRole {
         var description = description
         description.url = location.url
+        // The probe examines the copy as it is.
+        description.shouldMigrateStoreAutomatically = false
         return ProbeRole(role: role, description: description)
     }
 

@@ -22,10 +22,68 @@ struct ContainerTests {
         #expect(other.persistentStores.isEmpty)
     }
 
+    @Test("A store of a former version is migrated when it is added, unless its description says otherwise")
+    func migration() throws {
+        let stack = try SiblingStack()
+        let document = """
+            <model><entity name="TestDummy" syncable="YES">
+                <attribute name="id" optional="YES" attributeType="Integer 64"/>
+                <attribute name="title" optional="YES" attributeType="String" elementID="name"/>
+                <attribute name="isEven" optional="YES" attributeType="Boolean"/>
+                <attribute name="goal" attributeType="Integer 64" defaultValueString="3"/>
+            </entity></model>
+            """
+        try stack.scratch.write("contents", Array(document.utf8))
+        try stack.main.performAndWait { context in
+            try context.insertDummies(2)
+            try context.save()
+        }
+        var description = stack.container.persistentStoreDescriptions[0]
+        description.modelFile = stack.scratch.path + "/contents"
+        for change in [
+            { $0.shouldMigrateStoreAutomatically = false }, { $0.shouldInferMappingModelAutomatically = false },
+            { $0.isReadOnly = true },
+        ] as [(inout PersistentStoreDescription) -> Void] {
+            var refused = description
+            change(&refused)
+            let error = #expect(throws: ManagedObjectError.self) {
+                try PersistentStoreCoordinator().addPersistentStore(with: refused)
+            }
+            #expect(error?.code == .incompatibleModel)
+        }
+
+        let container = PersistentContainer(
+            name: "next",
+            descriptions: [description],
+            viewContextOn: .privateQueue
+        )
+        _ = try container.loadPersistentStoresAndWait()
+
+        try container.viewContext.performAndWait { context in
+            let objects = try context.fetch(FetchRequest(entityName: "TestDummy"))
+            #expect(objects.count == 2)
+            for object in objects {
+                #expect(try object.value(forKey: "goal") == .integer(3))
+                #expect(try object.value(forKey: "title") != .null)
+            }
+            try context.insertNewObject(forEntityName: "TestDummy").setValue("third", forKey: "title")
+            try context.save()
+        }
+        // The former model is the older one: it does not open the store any more.
+        let error = #expect(throws: ManagedObjectError.self) {
+            try PersistentStoreCoordinator(managedObjectModel: SiblingStack.model)
+                .addPersistentStore(
+                    with: stack.container.persistentStoreDescriptions[0]
+                )
+        }
+        #expect(error?.message.contains("renamed") == true, "\(error?.message ?? "")")
+    }
+
     @Test("Version hashes decide if both are known")
     func hashes() throws {
         let stack = try SiblingStack()
-        let description = stack.container.persistentStoreDescriptions[0]
+        var description = stack.container.persistentStoreDescriptions[0]
+        description.shouldMigrateStoreAutomatically = false
         let metadata = stack.container.persistentStoreCoordinator
             .metadata(for: stack.container.persistentStoreCoordinator.persistentStores[0])
         guard case .dictionary(let values)? = metadata["NSStoreModelVersionHashes"] else {

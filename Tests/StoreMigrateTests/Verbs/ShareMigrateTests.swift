@@ -230,6 +230,31 @@ struct ShareMigrateTests {
         #expect(try await Tool.run(["verify", share.new, "--level", "content"]).status == 0)
     }
 
+    @Test("LightweightMigration migrates the copy to the model of a role that asks for it, and the plan shows it")
+    func strategy() async throws {
+        let share = try await Share()
+        let first = try share.versions.document("First", ModelVersions.habit())
+        let place = ["share", share.old, share.new, "--level", "content"]
+        let second = place + ["--strategy", "LightweightMigration", "--role", "app=" + share.model]
+        let stale = try await Tool.run(second + ["--role", "extension(widget)=" + first])
+        #expect(stale.status == 2 && stale.errors.contains("different model versions"), "\(stale.errors)")
+        let other = try await Tool.run(
+            second.map { $0 == "LightweightMigration" ? $0 + ":migrate=false" : $0 } + ["-n"]
+        )
+        #expect(!other.output.contains("migrates to"), "\(other.output)\(other.errors)")
+        let plan = try await Tool.run(second + ["-n"])
+        #expect(
+            plan.status == 0 && plan.output.contains("migrates to Second.xcdatamodel:"),
+            "\(plan.output)\(plan.errors)"
+        )
+
+        let run = try await Tool.run(second + ["--role", "extension(widget)"])
+
+        #expect(run.status == 0 && run.output.contains("migrated to Second.xcdatamodel"), "\(run.output)\(run.errors)")
+        #expect(try await SQLiteProgram.run(share.new, Self.migrated) == "Run|3\nRead|3\n")
+        #expect(try await Tool.run(second).output.hasPrefix("Already shared"))
+    }
+
     @Test("Options of a migration that do not fit together end with status 2")
     func usage() async throws {
         let share = try await Share()
