@@ -150,7 +150,7 @@ public struct LegacyDefaultsImport: BlockingCalls {
             return result
         }
         let payloads = content.payloads
-        let foreign = Self.foreign(payloads, to: payloads.isEmpty ? nil : try queue.storeUUID())
+        let foreign = payloads.isEmpty ? [] : Self.foreign(payloads, to: try queue.storeUUID())
         if !foreign.isEmpty { result.findings.append(ofAnotherStore(foreign.map { payloads[$0] })) }
         let digests = Self.digests(payloads, from: source)
         let state = Self.state(content.status)
@@ -167,6 +167,8 @@ public struct LegacyDefaultsImport: BlockingCalls {
                     finding("malformedLegacyAddress", "\(payload.rubbish) of its object addresses could not be read")
                 )
             }
+            // Without an object that could be read there is nothing to report to a consumer.
+            guard !payload.isEmpty else { continue }
             let mark = ImportMark(
                 entries: index + 1,
                 digest: digests[index + 1],
@@ -184,7 +186,7 @@ public struct LegacyDefaultsImport: BlockingCalls {
             result.posted += 1
         }
         guard !payloads.isEmpty, foreign.isEmpty, try queue.isMergedByAll(through: last) else {
-            result.waiting = payloads.count
+            result.waiting = payloads.count - foreign.count
             return result
         }
         var preferences = content.preferences
@@ -238,7 +240,8 @@ public struct LegacyDefaultsImport: BlockingCalls {
         Finding(code, severity, level: .coredata, message, path: file.path)
     }
 
-    /// The payloads whose objects are all of other stores than the store `uuid`; none when that is unknown.
+    /// The payloads whose objects are all of other stores than the store `uuid`; none when that is unknown, and all beside
+    /// plain SQLite, whose UUID is empty.
     private static func foreign(_ payloads: [LegacyPayload], to uuid: String?) -> Set<Int> {
         guard let uuid = uuid?.uppercased() else { return [] }
         let foreign = payloads.indices.filter { index in

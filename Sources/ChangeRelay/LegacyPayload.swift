@@ -21,6 +21,11 @@ struct LegacyPayload {
         guard case .objects(let sets) = content else { return [] }
         return Set(sets.values.joined().map { $0.storeUUID.uppercased() })
     }
+    /// True if no address could be read, and no set stands for all objects.
+    var isEmpty: Bool {
+        guard case .objects(let sets) = content else { return false }
+        return sets.values.allSatisfy(\.isEmpty)
+    }
     /// The names of unknown sets.
     let unknownKeys: [String]
     /// The number of malformed addresses.

@@ -15,9 +15,12 @@ struct LegacyDefaultsImportTests {
 
     init() throws {
         scratch = try ScratchFolder()
-        store = try scratch.makeStore("CREATE TABLE t (x)")
+        store = try scratch.makeStore(Self.metadata + "INSERT INTO Z_METADATA (Z_UUID) VALUES ('U')")
         preferences = LegacyPreferences(scratch: scratch, key: "changes")
     }
+
+    private static let metadata =
+        "CREATE TABLE Z_METADATA (Z_VERSION INTEGER PRIMARY KEY, Z_UUID VARCHAR(255), Z_PLIST BLOB);"
 
     private func address(_ number: Int) -> String { "x-coredata://U/Habit/p\(number)" }
 
@@ -171,14 +174,12 @@ struct LegacyDefaultsImportTests {
 
     @Test("Changes of another store are not imported and stay in the file; those with an object of this store are")
     func otherStore() throws {
-        let metadata = "CREATE TABLE Z_METADATA (Z_VERSION INTEGER PRIMARY KEY, Z_UUID VARCHAR(255), Z_PLIST BLOB);"
-        let store = try scratch.makeStore(metadata + "INSERT INTO Z_METADATA (Z_UUID) VALUES ('U')", as: "other.sqlite")
         let queue = try RelayQueue(beside: store)
         let consumer = try RelayConsumer("app", of: queue)
         let foreign = "x-coredata://V/Habit/p9"
         try preferences.write([[("updated", [foreign])], [("updated", [address(1), foreign])]])
         let first = try run(queue)
-        #expect(first.posted == 1 && first.waiting == 2)
+        #expect(first.posted == 1 && first.waiting == 1)
         #expect(first.findings.map(\.code) == [.legacyOfAnotherStore])
         #expect(
             first.findings.first?.message
@@ -190,6 +191,26 @@ struct LegacyDefaultsImportTests {
         let again = try run(queue)
         #expect(again.posted == 0 && again.removed == 0 && again.findings == first.findings)
         #expect(try preferences.values()["changes"] != nil)
+    }
+
+    @Test("Beside plain SQLite, which has no object addresses, every payload with addresses is another store's")
+    func plainStore() throws {
+        let queue = try RelayQueue(beside: scratch.makeStore("CREATE TABLE t (x)", as: "plain.sqlite"))
+        try preferences.write([[("updated", [address(1)])]])
+        let result = try run(queue)
+        #expect(result.posted == 0 && result.waiting == 0 && result.findings.map(\.code) == [.legacyOfAnotherStore])
+    }
+
+    @Test("A payload in which no address can be read is reported, and becomes no notice")
+    func nothingReadable() throws {
+        let queue = try RelayQueue(beside: store)
+        try preferences.write([[("managedObjectContext", [address(9)])], [("updated", ["rubbish"])]])
+        let result = try run(queue)
+        #expect(
+            result.posted == 0
+                && result.findings.map(\.code.rawValue) == ["unknownLegacyKey", "malformedLegacyAddress"]
+        )
+        #expect(try queue.end() == 0)
     }
 
     @Test("Unknown sets and malformed addresses are skipped with a finding; invalidatedAll becomes a full refresh")

@@ -14,8 +14,9 @@ struct Prospect {
     /// The model version that the copy is migrated to: the caller's, or the one that roles ask for.
     let target: MigrationTarget?
 
-    /// The UUID of the store that is shared; nil when it is unknown.
+    /// The UUID of the store that is shared, empty for plain SQLite; nil when there is no store.
     var uuid: String? {
-        facts?.oldCondition.inspection?.uuid ?? facts?.newCondition.inspection?.uuid ?? shared?.completion.newUUID
+        if let shared { return shared.completion.newUUID ?? "" }
+        return (facts?.oldCondition.inspection ?? facts?.newCondition.inspection).map { $0.uuid ?? "" }
     }
 }

@@ -19,8 +19,11 @@ struct LegacyOptions: ParsableArguments {
         zip(legacyDefaults, legacyKey).map { LegacyDefaultsImport(file: $0.location, key: $1) }
     }
 
-    /// Throws when the call and its configuration do not name a key for each file.
+    /// Throws when the call and its configuration do not name a key for each file, or name a folder.
     func requireKeys() throws {
+        if let folder = legacyDefaults.first(where: { StoreInspector.isFolder($0.path) }) {
+            throw ValidationError("--legacy-defaults takes a file, and \(folder.text) is a folder")
+        }
         guard legacyDefaults.count == legacyKey.count else {
             throw ValidationError("name a key with --legacy-key for each file that --legacy-defaults names")
         }

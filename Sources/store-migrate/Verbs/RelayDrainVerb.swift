@@ -9,8 +9,9 @@ struct RelayDrainVerb: Verb {
         commandName: "drain",
         abstract: "Prints the notices that a consumer has not acknowledged, then acknowledges them.",
         discussion: """
-            A new consumer name is registered, and gets the notices posted from then on. Notices that could not be printed stay \
-            unacknowledged, and are printed again.
+            A new consumer name is registered, and gets the notices posted from then on, and before them those imported from \
+            preferences that no consumer has acknowledged: the first of several new consumers gets these. Notices that could not \
+            be printed stay unacknowledged, and are printed again.
             """
     )
     static let words = ["relay", "drain"]
