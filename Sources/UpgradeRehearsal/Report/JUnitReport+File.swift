@@ -1,9 +1,10 @@
 public import FoundationEssentials
 import SafeFiles
 import StoreFormat
+import StoreMigration
 
 extension JUnitReport {
-    /// Throws where the XML could not be written, before scenarios run for it.
+    /// Throws where the XML could not be written, before scenarios run for it; a ``MigrationError`` for a missing folder.
     public static func requireWritable(_ url: URL) throws {
         let location = StoreLocation(url: url)
         do {
@@ -15,10 +16,8 @@ extension JUnitReport {
             guard try folder.allowsWriting() else {
                 throw RehearsalFailure("the report cannot be written to \(location.path) by this user")
             }
-        } catch let error as RehearsalFailure {
-            throw error
-        } catch {
-            throw RehearsalFailure("the report cannot be written to \(location.path) (\(error))")
+        } catch let error as FileError {
+            throw MigrationError(error)
         }
     }
 

@@ -27,6 +27,11 @@ public struct ScenarioReport: Hashable, Sendable, Codable {
 }
 
 extension ScenarioReport {
+    /// The report on a path that leads to no scenario, for `reason`.
+    public init(missing path: String, _ reason: String) {
+        self.init(invalid: path, ScenarioError(path: path, position: nil, reason))
+    }
+
     /// The report on a file that contains no valid scenario.
     public init(invalid file: String, _ error: ScenarioError) {
         let name = file.split(separator: "/").last.map(String.init) ?? file

@@ -8,7 +8,8 @@ extension Reporter {
         result("\(Figures.count(Int64(count), "scenario")), of which \(held) held", record: nil)
         let invalid = reports.first { $0.result == .invalid }
         if let reason = invalid?.reason {
-            report(Failure(outcome: .usage, message: reason, advice: "Fix the scenario; the others were run."))
+            let others = reports.contains { $0.result != .invalid } ? "; the others were run" : ""
+            report(Failure(outcome: .usage, message: reason, advice: "Fix the scenario\(others)."))
         }
         let outcome: MigrationOutcome =
             reports.count < count ? .cancelled : invalid != nil ? .usage : held == count ? .done : .findings

@@ -13,10 +13,21 @@ enum Rehearsals {
         var invalid: [ScenarioReport] = []
     }
 
-    /// The scenarios in files and folders.
+    /// The scenarios in files and folders; throws if no path leads to a file.
+    ///
+    /// Beside other scenarios a path without one is reported as an invalid scenario, so that the others run.
     static func scenarios(at paths: [PathArgument]) throws -> Found {
         var found = Found()
-        for file in try paths.flatMap(files) {
+        var absent: [Failure] = []
+        var present: [String] = []
+        for path in paths {
+            do { present += try files(at: path) } catch let failure as Failure where paths.count > 1 {
+                absent.append(failure)
+                found.invalid.append(ScenarioReport(missing: path.text, failure.message))
+            }
+        }
+        if present.isEmpty, let failure = absent.first { throw failure }
+        for file in present {
             do {
                 found.scenarios.append(try Scenario(file: file))
             } catch let error as ScenarioError {
@@ -43,7 +54,7 @@ enum Rehearsals {
     static func write(_ report: JUnitReport, to file: PathArgument) throws { try writing(file, report.write) }
 
     private static func writing(_ file: PathArgument, _ body: (URL) throws -> Void) throws {
-        do { try body(file.url) } catch {
+        do { try body(file.url) } catch let error as MigrationError { throw error } catch {
             throw refusal(error, file, "Name a file in a folder that this user can write to.")
         }
     }

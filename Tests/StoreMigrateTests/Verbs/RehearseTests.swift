@@ -107,7 +107,7 @@ struct RehearseTests {
             (["rehearse"], 2), (["rehearse", "good.yaml", "--jobs", "0"], 2),
             (["rehearse", "good.yaml", "--name", "x"], 2),
             (["rehearse", "--new", "a", "b"], 2), (["rehearse", "none.yaml"], 10), (["rehearse", "empty"], 10),
-            (["rehearse", "good.yaml", "--junit", "none/r.xml"], 12), (["rehearse", "--new", "none/a.yaml"], 12),
+            (["rehearse", "good.yaml", "--junit", "none/r.xml"], 1), (["rehearse", "--new", "none/a.yaml"], 12),
         ]
     )
     func refusals(words: [String], status: Int) async throws {
@@ -127,11 +127,34 @@ struct RehearseTests {
         #expect(run.errors.contains("missing.yaml:2:38: there is no file at "), "\(run.errors)")
     }
 
-    @Test("A folder that is missing for --junit is reported before a scenario runs")
-    func outputFirst() async throws {
+    @Test(
+        "A folder that is missing for --junit or --report is reported before a scenario runs, with mkdir",
+        arguments: ["--junit", "--report"]
+    )
+    func outputFirst(option: String) async throws {
         let scratch = try Self.scratch()
-        let run = try await Tool.runProcess(["rehearse", "good.yaml", "--junit", "none/r.xml"], folder: scratch.path)
-        #expect(run.status == 12 && run.output.isEmpty)
+        let run = try await Tool.runProcess(["rehearse", "good.yaml", option, "none/r.xml"], folder: scratch.path)
+        #expect(run.status == 1 && run.output.isEmpty)
+        #expect(run.errors.contains("mkdir -p \(scratch.path("none"))"), "\(run.errors)")
+    }
+
+    @Test("A missing scenario is an invalid one beside the others, which run; the JUnit file has all of them")
+    func missingBesideOthers() async throws {
+        let scratch = try Self.scratch()
+        let words = ["rehearse", "none.yaml", "good.yaml", "--junit", "r.xml"]
+        let run = try await Tool.runProcess(words, folder: scratch.path)
+        #expect(run.status == 2, "\(run.errors)")
+        #expect(run.output.contains("INVALID  none") && run.output.contains("held  good  ("), "\(run.output)")
+        #expect(run.errors.contains("the others were run"))
+        let xml = try String(contentsOf: URL(filePath: scratch.path("r.xml")), encoding: .utf8)
+        #expect(xml.contains("<testsuites tests=\"2\" failures=\"0\" errors=\"1\"") && xml.contains("type=\"invalid\""))
+    }
+
+    @Test("A single invalid scenario mentions no others")
+    func wrongAlone() async throws {
+        let scratch = try Self.scratch(["wrong.yaml": "about: ["])
+        let run = try await Tool.runProcess(["rehearse", "wrong.yaml"], folder: scratch.path)
+        #expect(run.status == 2 && run.errors.hasSuffix("Fix the scenario.\n"), "\(run.errors)")
     }
 
     @Test("rehearse --new writes a scenario that holds, and overwrites no file", arguments: ["Habits.sqlite", "it's"])
