@@ -40,6 +40,10 @@ struct FetchedResultsInvestigationTests {
         // "the background controller's objects equal its registeredObjects".
         #expect(try await stack.shown(stack.background) == ids)
         #expect(try await stack.names(stack.main) == Self.all)
+        // "the main context's registered objects are those that its controller shows".
+        #expect(try await stack.shown(stack.main) == ids)
+        // "a read-only main context": a merge leaves nothing to save in it.
+        #expect(await stack.main.perform { !$0.hasChanges && $0.insertedObjects.isEmpty && $0.updatedObjects.isEmpty })
         // The delegate receives the insertions.
         let inserts = Self.inserts(Self.all, at: Array(0..<10))
         #expect(try await stack.events(stack.main) == ["will"] + inserts + ["did"])
@@ -94,6 +98,11 @@ struct FetchedResultsInvestigationTests {
         #expect(try await stack.names(stack.main) == Self.all.filter { $0 != "dummy1" })
         _ = try await stack.events(stack.main)
         stack.countReports()
+        let notices = Notices()
+        let observation = stack.background.onDidSave { notices.append($0) }
+        let ids = try await stack.background.perform { context in
+            Set(try [2, 5].map { try Investigation.dummy($0, in: context).objectID })
+        }
         try await stack.background.perform { context in
             for number in [2, 5] { try context.delete(Investigation.dummy(number, in: context)) }
             // e: "in deletedObjects".
@@ -101,6 +110,10 @@ struct FetchedResultsInvestigationTests {
             try context.save()
             #expect(context.deletedObjects.isEmpty && context.registeredObjects.isEmpty)
         }
+        // "in deletedObjects" at notification time, and in no other set.
+        #expect(notices.all.last?.deletedObjectIDs == ids)
+        #expect(notices.all.last?.updatedObjectIDs == [] && notices.all.last?.insertedObjectIDs == [])
+        observation.cancel()
         // "main context and its controller follow; during the save registeredObjects and deletedObjects may be transient":
         // they are deleted objects while the merge is reported, and nothing is left to save.
         #expect(try stack.reports.deleted == [2, 2])
@@ -183,6 +196,64 @@ struct FetchedResultsInvestigationTests {
         #expect(try await stack.events(stack.main).count == 4)
         #expect(await stack.main.perform { $0.registeredObjects.count } == 5)
         #expect(try stack.reports == Investigation.Reports(updates: Self.once))
+    }
+
+    @Test("A controller without a behaviour, and a merge without a remedy, equal a fetch: complete is the default")
+    func byDefault() async throws {
+        let stack = try Investigation()
+        // "Ours must offer a correct default, .complete: a controller equals a fresh fetch after every merge".
+        try await stack.main.perform { context in
+            let request = FetchRequest(
+                entityName: "TestDummy",
+                predicate: try FetchPredicate(format: "isEven == YES"),
+                sortDescriptors: [.init(keyPath: "id")]
+            )
+            let controller = FetchedResultsController(fetchRequest: request, managedObjectContext: context)
+            #expect(controller.behaviour == .complete)
+            let recorder = Recorder()
+            controller.delegate = recorder
+            context.userInfo["controller"] = controller
+            context.userInfo["recorder"] = recorder
+            try controller.performFetch()
+        }
+        try await stack.background.perform { context in
+            try Investigation.insert(0..<10, into: context)
+            try context.save()
+            try Investigation.update([1, 3], in: context)
+            try context.save()
+        }
+        #expect(try await stack.names(stack.main) == ["updated1", "updated3"])
+        // "the plain behaviour stays selectable": case i above selects it.
+        #expect(
+            try await stack.events(stack.main) == ["will"] + Self.inserts(["updated1", "updated3"], at: [0, 1]) + [
+                "did"
+            ]
+        )
+    }
+
+    @Test("With a fetch limit complete re-evaluates the window when an object begins or ceases to match")
+    func window() async throws {
+        let stack = try Investigation()
+        try await stack.background.perform { context in
+            for number in 0..<10 {
+                try Investigation.insert(number..<number + 1, isEven: number % 2 == 0, into: context)
+            }
+            try context.save()
+        }
+        try await stack.observe(stack.main, "isEven == YES") { $0.fetchLimit = 3 }
+        #expect(try await stack.names(stack.main) == ["dummy0", "dummy2", "dummy4"])
+        // "with a fetch limit or offset the window is re-evaluated".
+        try await stack.background.perform { context in
+            try Investigation.update([1], in: context)
+            try context.save()
+        }
+        #expect(try await stack.names(stack.main) == ["dummy0", "updated1", "dummy2"])
+        // "objects that stop matching leave".
+        try await stack.background.perform { context in
+            try Investigation.setEven([0, 1], false, in: context)
+            try context.save()
+        }
+        #expect(try await stack.names(stack.main) == ["dummy2", "dummy4", "dummy6"])
     }
 
     @Test("Case i is cured by complete, which reports each object once and reads no other")

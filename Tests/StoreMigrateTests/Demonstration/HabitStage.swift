@@ -87,6 +87,15 @@ struct HabitStage {
         )
     }
 
+    /// The external files beside the store in a folder, by name.
+    func blobs(_ folder: String) throws -> [String: Data] {
+        let path = scratch.path(folder) + "/.HabitCalendar_SUPPORT/_EXTERNAL_DATA"
+        let names = try FileManager.default.contentsOfDirectory(atPath: path)
+        return try Dictionary(
+            uniqueKeysWithValues: names.map { ($0, try Data(contentsOf: URL(filePath: path + "/" + $0))) }
+        )
+    }
+
     /// The result of a statement on the shared store, read by the `sqlite3` program.
     func stored(_ sql: String) async throws -> String {
         let run = try await Tool.run(command: ["sqlite3", "-readonly", new, sql])

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import ManagedObjects
 import TestSupport
 import Testing
 
@@ -126,4 +127,143 @@ struct RelayFlowTests {
         )
         #expect(running.wait() == 0)
     }
+
+    /// The store's UUID, as the addresses of its objects name it.
+    private func uuid() async throws -> String {
+        String(try await SQLiteProgram.run(stage.old, "SELECT Z_UUID FROM Z_METADATA").dropLast())
+    }
+
+    @Test(
+        "Every set of an archived save becomes a set of its notice, in order; an unknown one is skipped with a finding"
+    )
+    func everySet() async throws {
+        // Step 1: "map every set of objects in userInfo (inserted, updated, deleted, refreshed, …) to object URIs"; ours:
+        // "same keys, x-coredata://UUID/Entity/pN; unknown keys are skipped with a finding".
+        let sets = ["inserted", "updated", "deleted", "refreshed", "invalidated", "ofTomorrow"]
+        let uuid = try await uuid()
+        func address(_ number: Int) -> String { "x-coredata://\(uuid)/HabitDay/p\(number)" }
+        let save = Dictionary(
+            uniqueKeysWithValues: sets.enumerated().map { ($1, [NSURL(string: address($0 + 1)) as Any]) }
+        )
+        let other = ["updated": [NSURL(string: address(7)) as Any]]
+        let archive = try NSKeyedArchiver.archivedData(
+            withRootObject: [save, other, other],
+            requiringSecureCoding: false
+        )
+        let file = stage.scratch.path("group.habits/preferences.plist")
+        try PropertyListSerialization.data(fromPropertyList: ["pending": archive], format: .binary, options: 0)
+            .write(to: URL(filePath: file))
+        _ = try await Tool.run(["relay", "drain", stage.old, "--consumer", "app"])
+        let words = ["relay", "import", stage.old, "--legacy-defaults", file, "--legacy-key", "pending", "--json"]
+        let imported = try Grammar().check(try await Tool.run(words))
+        #expect(imported.compactMap { $0["code"]?.string } == ["unknownLegacyKey"])
+        // Step 2: "with a dedupe key": a second import adds nothing.
+        #expect(try Grammar().check(try await Tool.run(words)).first { $0["posted"] != nil }?["posted"]?.integer == 0)
+        let drained = try Grammar()
+            .check(try await Tool.run(["relay", "drain", stage.old, "--consumer", "app", "--json"]))
+        for (number, set) in sets.dropLast().enumerated() {
+            #expect(drained[0][set]?.array?.compactMap(\.string) == [address(number + 1)], "\(set)")
+        }
+        // Step 3: "in order": the two saves of one object are two notices, after the first.
+        #expect(
+            drained.dropLast().map { $0["updated"]?.array?.compactMap(\.string) } == [
+                [address(2)], [address(7)], [address(7)],
+            ]
+        )
+    }
+
+    @Test("An app that is killed in the middle of a merge merges the same save at its next start")
+    func killedDuringMerge() async throws {
+        #expect(try await stage.app().status == 0)
+        let running = try ChildProgram(stage.appCommand(["--changes", "1"]), errors: .discarded)
+        running.closeInput()
+        #expect(!running.available().isEmpty)
+        // The app prints a line for each of these days while it merges them: more than the pipe takes.
+        try await stage.edit(stage.new, as: "widget") { context in
+            try HabitStage.addDays(8_000, to: HabitStage.habit(in: context), in: context)
+        }
+        let read = running.available()
+        #expect(String(decoding: read, as: UTF8.self).contains("controller: will change"))
+        try #require(read.count + 65_536 < 8_000 * "  controller: insert 2033-05-19 row 1\n".utf8.count)
+        // Step 3: "the key is removed when the method returns, before the queued merge has run: a crash then is lost"; ours:
+        // "acknowledged only after the merge".
+        running.signal(SIGKILL)
+        _ = running.wait()
+        let next = try await stage.app()
+        #expect(next.lines.first == "Saves while the app did not run: 1", "\(next.errors)")
+        #expect(next.output.hasSuffix(" 50 executed\n"), "\(next.lines.last ?? "")")
+        #expect(try await !stage.app().output.hasPrefix("Saves"))
+    }
+
+    @Test("Each consumer has its own position, and a widget that only reads posts nothing")
+    func positions() async throws {
+        #expect(try await stage.app().status == 0)
+        func drained(_ consumer: String) async throws -> Int {
+            try await Tool.run(["relay", "drain", stage.new, "--consumer", consumer]).lines.count
+        }
+        #expect(try await [drained("mail"), drained("intent")] == [0, 0])
+        // "A widget that only reads needs none of this".
+        #expect(try await stage.widget().status == 0)
+        #expect(try await drained("mail") == 0)
+        #expect(try await stage.widget(HabitStage.habit, ["--done"]).status == 0)
+        // Step 3: "each consumer has its own position".
+        #expect(try await [drained("mail"), drained("mail")] == [1, 0])
+        #expect(try await stage.widget(HabitStage.habit, ["--done"], today: "2026-11-16").status == 0)
+        #expect(try await [drained("intent"), drained("mail")] == [2, 1])
+        #expect(try await stage.app().output.hasPrefix("Saves while the app did not run: 2\n"))
+    }
+
+    @Test("After a merge, observers have seen the changes, a controller equals a fresh fetch, and old URIs resolve")
+    func afterMerge() async throws {
+        let former = try await stage.open(stage.old)
+        let address = try await former.viewContext.perform { try HabitStage.habit(in: $0).objectID.uriRepresentation() }
+        former.close()
+        #expect(try await stage.app().status == 0)
+        let container = try await stage.open(stage.new)
+        try await container.viewContext.perform { context in
+            // "After share, URIs still resolve, because the store UUID and primary keys are kept".
+            let id = try #require(container.persistentStoreCoordinator.managedObjectID(forURIRepresentation: address))
+            let habit = try context.existingObject(with: id)
+            #expect(try habit.value(String.self, forKey: "name") == "Morning run")
+            let controller = FetchedResultsController(
+                fetchRequest: try Self.executedDays(),
+                managedObjectContext: context
+            )
+            let events = Events()
+            controller.delegate = events
+            try controller.performFetch()
+            context.userInfo = ["controller": controller, "events": events]
+            _ = context.addObserver { events.merged += $0.mergedIDs.count }
+        }
+        #expect(try await stage.widget(HabitStage.habit, ["--done"]).status == 0)
+        try await container.mergeRemoteChanges()
+        // Step 4: "fetched results controllers, and every observer of the context's notifications, see the changes as if a
+        // context in the same process had saved"; ours: "equal to a fresh fetch".
+        try await container.viewContext.perform { context in
+            let controller = try #require(context.userInfo["controller"] as? FetchedResultsController)
+            let events = try #require(context.userInfo["events"] as? Events)
+            #expect(
+                controller.fetchedObjects?.map(\.objectID) == (try context.fetch(Self.executedDays())).map(\.objectID)
+            )
+            #expect(events.changes == 1 && events.merged > 0)
+        }
+        container.close()
+    }
+
+    private static func executedDays() throws -> FetchRequest {
+        FetchRequest(
+            entityName: "HabitDay",
+            predicate: try FetchPredicate(format: "habit.name == %@ AND wasExecuted == YES", "Morning run"),
+            sortDescriptors: [.init(keyPath: "date")]
+        )
+    }
+
+    /// Counts what a controller and an observer of its context report.
+    private final class Events: FetchedResultsControllerDelegate {
+        var changes = 0
+        var merged = 0
+
+        func controllerDidChangeContent(_ controller: FetchedResultsController) { changes += 1 }
+    }
+
 }

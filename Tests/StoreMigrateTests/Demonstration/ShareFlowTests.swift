@@ -1,4 +1,6 @@
 import Foundation
+import StoreMigration
+import StoreStrategies
 import TestSupport
 import Testing
 
@@ -50,6 +52,24 @@ struct ShareFlowTests {
         #expect(try await stage.stored("SELECT count(*) FROM ZHABITDAY") == "1180")
         let late = try await Tool.run(command: ["sqlite3", stage.old, "UPDATE ZHABIT SET ZNAME = 'late'"])
         #expect(late.status != 0 && late.errors.contains(stage.new))
+        // "main file only: -wal, blobs stay"; ours: every row with its flags, and the picture in its external file.
+        #expect(try await Tool.runProcess(["diff", stage.old, stage.new]).status == 0)
+        let flags = "SELECT group_concat(ZISCLOSED) FROM (SELECT ZISCLOSED FROM ZDAYSCHALLENGE ORDER BY Z_PK)"
+        let closed = try await stage.stored(flags)
+        #expect(Set(closed.split(separator: ",")) == ["0", "1"])
+        #expect(try await SQLiteProgram.run(stage.old, flags) == closed + "\n")
+        #expect(try stage.blobs("app") == stage.blobs("group.habits"))
+        #expect(try stage.blobs("app").count == 1)
+        // "nothing says which options both processes must use"; ours: "strategies produce one description per role; verified
+        // equal where they must be".
+        let descriptions = try StoreMigrator.descriptions(
+            at: URL(filePath: stage.scratch.path("group.habits/descriptions.json"))
+        )
+        let roles: [StoreRole] = [.app, .extension("widget")]
+        #expect(Set(descriptions.keys) == Set(roles))
+        #expect(Set(descriptions.values.map(\.url.path)) == [stage.new])
+        #expect(Set(descriptions.values.map(\.sqlitePragmas)) == [["journal_mode": "WAL"]])
+        #expect(descriptions.values.allSatisfy { $0.isHistoryTrackingEnabled && $0.postsRemoteChangeNotifications })
         // Step 3: "use the new location in the data controller": both processes open the one store, by its role's options.
         let shown = try await stage.widget()
         #expect(shown.output == "Time to run\n" + first.output)
@@ -60,6 +80,27 @@ struct ShareFlowTests {
         #expect(second.output == first.output)
         #expect(try await stage.stored("SELECT count(*) FROM ATRANSACTION") == saves)
         #expect(try Data(contentsOf: URL(filePath: stage.old)) == privateStore)
+    }
+
+    @Test("A folder as the old path is refused, and a folder as the new path receives the store under its name")
+    func folders() async throws {
+        let stage = try await HabitStage(isUpgrade: true)
+        let (app, group) = (stage.scratch.path("app"), stage.scratch.path("group.habits"))
+        // Step 2: "as printed both URLs may even be folders"; ours: "a folder is a clear answer (NEW = folder/<name of OLD>)".
+        let refused = try await Tool.run(["share", app, group])
+        #expect(refused.status == 12 && refused.errors.contains(app), "\(refused.errors)")
+        #expect(try stage.scratch.names(group).isEmpty)
+        let shared = try await Tool.run(["share", stage.old, group, "--level", "content"])
+        #expect(shared.status == 0 && FileManager.default.fileExists(atPath: stage.new), "\(shared.errors)")
+    }
+
+    @Test("The data controller that both programs use has at most 60 lines")
+    func dataController() throws {
+        let file = Tool.package + "/Fixtures/HabitCalendar/HabitData/DataController.swift"
+        let lines = try String(contentsOf: URL(filePath: file), encoding: .utf8).split(separator: "\n")
+        let first = try #require(lines.firstIndex { $0.hasPrefix("public struct DataController") })
+        // Step 3: "a DataController of at most 60 lines (share if necessary → descriptions → load) serves both processes".
+        #expect(lines.count - first <= 60)
     }
 
     @Test("At the first launch on a new machine the app creates the shared store, and its widget shows it")
