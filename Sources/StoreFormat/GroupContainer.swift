@@ -37,7 +37,7 @@ public struct GroupContainer: Hashable, Sendable {
                 throw StoreError(
                     .notFound,
                     path: path,
-                    "there is no group container; create it with: mkdir -p \(Self.quotedForShell(path))"
+                    "there is no group container; create it: mkdir -p \(Self.quotedForShell(path))"
                 )
             case .notDirectory:
                 throw StoreError(.unreadable, path: path, "the group container is not a folder")

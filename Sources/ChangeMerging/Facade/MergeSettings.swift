@@ -1,7 +1,7 @@
 /// The caller's choices for a merge of two stores.
-public struct MergeSettings: Hashable, Sendable {
+public struct MergeSettings: Hashable, Sendable, Codable {
     /// How the changes of a side are found.
-    public enum Source: Hashable, Sendable {
+    public enum Source: String, Hashable, Sendable, Codable {
         /// By history if both sides have it since the base, else by reading the stores.
         case automatic
         /// By reading the stores.

@@ -25,6 +25,8 @@ package enum JournalRecord: Hashable, Sendable, Codable {
     case done(Completion)
     /// The old store was read again and is unchanged; the token is renewed.
     case renewed(OldState)
+    /// The caller chose how the next merges of the pair resolve conflicts.
+    case choosing(MergeSettings)
     /// A base for later merges exists beside the journal.
     case base(BaseFile)
     /// One store is about to be merged into the other, in one transaction.
@@ -68,6 +70,8 @@ extension JournalRecord {
         package let oldIdentity: FileIdentity
         package let new: StoreLocation
         package let policy: ShareOptions.OldStorePolicy
+        /// What the caller chose for the pair, for a share, or for the share that an unshare ends.
+        package var recordedChoices: PairChoices?
         /// How each role opens the new store, by the role's name; nil when no strategy ran.
         package var descriptions: [String: PersistentStoreDescription]?
         /// The content digest of the backup, for a restore, whose old and new path are the same; nil for a share.
@@ -79,6 +83,9 @@ extension JournalRecord {
         package var isInPlace: Bool { restores != nil || migratesInPlace }
         /// True for a migration of the store at one path; a share to another path may migrate its copy.
         package var migratesInPlace: Bool { migratesTo != nil && old == new }
+
+        /// What the caller chose for the pair.
+        package var choices: PairChoices { recordedChoices ?? PairChoices(oldStore: policy) }
 
         /// The same run with the old store's current path.
         func at(_ old: StoreLocation) -> RunIdentity {
@@ -97,6 +104,7 @@ extension JournalRecord {
                 oldIdentity: oldIdentity,
                 new: new,
                 policy: policy,
+                recordedChoices: recordedChoices,
                 descriptions: descriptions,
                 restores: restores,
                 migratesTo: migratesTo
@@ -241,7 +249,8 @@ extension JournalRecord {
         case .merging(let merging):
             Self.isValid(merging.from) && Self.isValid(merging.into) && merging.base.map(Self.isValid) ?? true
         case .retiring(let name, _), .retired(let name): Directory.isName(name)
-        case .nest, .aside, .published, .fenced, .proved, .done, .renewed, .merged, .unmerged, .voided, .unsharing,
+        case .nest, .aside, .published, .fenced, .proved, .done, .renewed, .choosing, .merged, .unmerged, .voided,
+            .unsharing,
             .unshared, .unfenced, .rolledBack, .restored, .migrated, .archived, .removed:
             true
         }

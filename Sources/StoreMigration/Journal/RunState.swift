@@ -25,12 +25,12 @@ package enum RunState: Hashable, Sendable {
         }
     }
 
-    /// The recorded treatment of the old store; nil when no share of it is in force.
-    package var treatment: ShareOptions.OldStorePolicy? {
+    /// The recorded choices of the caller; nil when no share of the old store is in force.
+    package var choices: PairChoices? {
         switch self {
         case .none, .retired: nil
-        case .interrupted(let current): (current.former ?? current.voided)?.run.policy
-        case .shared(let shared), .unsharing(let shared, _), .voided(let shared): shared.run.policy
+        case .interrupted(let current): (current.former ?? current.voided)?.run.choices
+        case .shared(let shared), .unsharing(let shared, _), .voided(let shared): shared.run.choices
         }
     }
 
@@ -204,6 +204,9 @@ package enum RunState: Hashable, Sendable {
         case (.renewed(let state), .shared(var shared)):
             shared.oldState = state
             return .shared(shared)
+        case (.choosing(let settings), .shared(var shared)):
+            shared.run.recordedChoices = PairChoices(oldStore: shared.run.choices.oldStore, merging: settings)
+            return .shared(shared)
         case (.retiring(let name, let isLogged), .shared(var shared)):
             (shared.retiringTo, shared.lostLog) = (name, isLogged == true)
             return .shared(shared)
@@ -222,10 +225,11 @@ package enum RunState: Hashable, Sendable {
 }
 
 extension RunState.InterruptedRun {
-    /// The base after the run: a copy has its own base or none, and a run without a copy keeps the former one.
+    /// The base after the run: a copy has its own base or none, and a run without a copy keeps the former one unless it
+    /// took one.
     fileprivate var keptBase: JournalRecord.BaseFile? {
         if let merging { return merging.base }
-        return publication == nil && replacement == nil ? former?.base : base
+        return publication == nil && replacement == nil ? base ?? former?.base : base
     }
 
     /// The merges in force after the run: a copy keeps none of the former ones.

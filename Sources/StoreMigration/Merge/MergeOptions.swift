@@ -30,8 +30,8 @@ public struct MergeOptions: Sendable {
         )
     }
 
-    /// What these options decide about a run that keeps the recorded treatment of the old store.
-    func runSettings(keeping treatment: ShareOptions.OldStorePolicy = .fence) -> RunSettings {
-        RunSettings(treatment: treatment, level: level, merging: settings)
+    /// What these options decide about a run that keeps the recorded choices of its pair.
+    func runSettings(keeping choices: PairChoices = PairChoices(oldStore: .fence)) -> RunSettings {
+        RunSettings(treatment: choices.oldStore, level: level, merging: settings, choices: choices)
     }
 }

@@ -164,13 +164,14 @@ extension MigrationError {
             }
         }
         let entities = summary.refusals.flatMap(\.unidentified)
+        let hasConflicts = summary.refusals.contains { if case .conflicts = $0 { true } else { false } }
         self.init(
             outcome,
             summary.refusals.map(\.description).joined(separator: "; "),
             path: into.path,
             advice: "Nothing was merged, and both stores are unchanged."
                 + (needsSameChange ? " Make the same change in \(into.path), then run the command again." : ""),
-            next: needsSameChange
+            next: needsSameChange || hasConflicts
                 ? .diff(from.path, into.path)
                 : entities.isEmpty ? nil : .merge(into: into.path, from: from.path, identifying: entities)
         )

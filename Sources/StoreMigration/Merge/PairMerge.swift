@@ -78,7 +78,7 @@ struct PairMerge {
                 transaction: RunContext.drawTransaction(),
                 old: old,
                 new: new,
-                settings: options.runSettings(keeping: shared.run.policy),
+                settings: options.runSettings(keeping: shared.run.choices),
                 surroundings: surroundings
             )
             context.descriptions = try Receipt.descriptions(of: new)

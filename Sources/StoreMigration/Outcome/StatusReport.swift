@@ -21,6 +21,8 @@ public struct StatusReport: Sendable {
         public let isFenced: Bool
         /// The processes that have it open, as far as this user can see; for display only.
         public let holders: [Int32]
+        /// The same processes with the names of their programs.
+        public let holderNames: String
 
         package init(
             path: String,
@@ -28,7 +30,8 @@ public struct StatusReport: Sendable {
             uuid: String?,
             journalMode: StoreHeader.JournalMode?,
             isFenced: Bool,
-            holders: [Int32]
+            holders: [Int32],
+            holderNames: String? = nil
         ) {
             self.path = path
             self.presence = presence
@@ -36,6 +39,7 @@ public struct StatusReport: Sendable {
             self.journalMode = journalMode
             self.isFenced = isFenced
             self.holders = holders
+            self.holderNames = holderNames ?? holders.map(String.init).joined(separator: ", ")
         }
     }
 
@@ -49,6 +53,8 @@ public struct StatusReport: Sendable {
         case atWork
         case retired
         case rolledBack
+        /// An unshare ended the pair, and no share followed.
+        case unshared
     }
 
     /// Whether the old store was written to after the copy.

@@ -24,6 +24,9 @@ public struct ShareOptions: Sendable {
         case keepNew = "keep-new"
         /// The old store is merged into the new one, object by object.
         case merge
+
+        /// True for a decision that brings rows to the new store which an earlier `keepNew` left in the old one.
+        var bringsRowsLeft: Bool { self == .keepOld || self == .merge }
     }
 
     /// What to do when a lock is held by another process.
@@ -44,13 +47,13 @@ public struct ShareOptions: Sendable {
         case ignore
     }
 
-    /// The treatment of the old store; nil keeps the recorded one of an earlier share, and fences a store without one.
+    /// The treatment of the old store; nil keeps that of the last share, also after an unshare, and is otherwise `fence`.
     public var oldStore: OldStorePolicy?
     public var onBoth: BothPlacesPolicy = .fail
     public var ifBusy: BusyPolicy = .wait
     public var ifMissing: MissingPolicy = .ignore
-    /// How to merge late writes, and two stores with objects.
-    public var merging = MergeSettings()
+    /// How to merge late writes, and two stores with objects; nil keeps the settings of the last share.
+    public var merging: MergeSettings?
     /// The model file that the caller's programs carry; a store with a newer model is refused.
     ///
     /// With ``migrates``, a store that has the wanted model is accepted, too.
@@ -98,10 +101,14 @@ public struct ShareOptions: Sendable {
     /// The treatment of the old store that a run carries out.
     package var treatment: OldStorePolicy { oldStore ?? .fence }
 
-    /// These options, with the recorded treatment of the old store unless the caller names one.
-    package func keepingTreatment(of state: RunState) -> ShareOptions {
+    /// How a run resolves conflicts.
+    var mergeSettings: MergeSettings { merging ?? MergeSettings() }
+
+    /// These options, with the recorded choices where the caller makes none.
+    func keeping(_ choices: PairChoices?) -> ShareOptions {
         var options = self
-        options.oldStore = oldStore ?? state.treatment
+        options.oldStore = oldStore ?? choices?.oldStore
+        options.merging = merging ?? choices?.merging
         return options
     }
 
@@ -122,7 +129,8 @@ public struct ShareOptions: Sendable {
             treatment: treatment,
             onBoth: onBoth,
             level: level,
-            merging: merging,
+            merging: mergeSettings,
+            choices: PairChoices(oldStore: treatment, merging: merging),
             legacyChanges: legacyChanges
         )
     }

@@ -40,8 +40,8 @@ extension Finding {
             .fenceStays,
             .warning,
             level: .files,
-            "the old store still refuses writes: no base for merging late writes was kept when it was fenced; to capture"
-                + " instead, unshare it and share it again",
+            "the old store still refuses writes: a later share removes no fence; to capture instead, unshare the store and"
+                + " share it again",
             path: location.path
         )
     }

@@ -123,6 +123,8 @@ package struct SharePlanner: Sendable {
 
     private func again(_ earlier: PlanningFacts.EarlierRun, _ old: StoreInspection) -> SharePlan {
         switch (earlier.newPlace, earlier.isOldUnchanged) {
+        case (.ours, _) where earlier.leavesRows && options.onBoth.bringsRowsLeft:
+            return decided(old)
         case (.ours, true):
             return plan(
                 .alreadyShared,
@@ -170,7 +172,7 @@ package struct SharePlanner: Sendable {
         case (.elsewhere(let path), _):
             return plan(
                 .needsDecision,
-                reason: "the old store was shared to another path, \(path)",
+                reason: "the old store was shared to \(path), and not to the named path",
                 next: .status(old: facts.old.path, new: path)
             )
         case (.notOurs, _):
@@ -252,6 +254,11 @@ package struct SharePlanner: Sendable {
                 next: .retire(old: facts.old.path)
             )
         }
+        return decided(old)
+    }
+
+    /// The caller's decision about two stores with objects; it may follow an earlier decision.
+    private func decided(_ old: StoreInspection) -> SharePlan {
         switch options.onBoth {
         case .fail:
             return plan(

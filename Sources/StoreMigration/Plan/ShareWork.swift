@@ -28,6 +28,9 @@ package enum ShareWork: Hashable, Sendable {
         let keepsNew: Bool
         /// True when the old store has rows that the new one lacks.
         let leavesRows: Bool
+
+        /// True when the stores have a common state, so that a captured old store keeps it as the base of late writes.
+        var hasCommonState: Bool { content == .equalToNew || content == .empty }
     }
 
     /// True when the old store is copied.
@@ -72,7 +75,8 @@ package enum ShareWork: Hashable, Sendable {
         case .publish: copying + (displacesSidecars ? [.moveSidecarsAside] : []) + [.publish] + closing
         case .replaceContent: copying + [.copyAside, .replaceContent] + closing
         case .merge: (fences(treatment) ? [.fence] : []) + [.merge, .keepBase, .writeReceipt]
-        case .protect: (fences(treatment) ? [.fence] : []) + [.writeReceipt]
+        case .protect(let protection):
+            (fences(treatment) ? [.fence] : protection.hasCommonState ? [.keepBase] : []) + [.writeReceipt]
         }
     }
 }

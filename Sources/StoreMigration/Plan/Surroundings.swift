@@ -87,6 +87,8 @@ struct RunSettings: Sendable {
     /// The highest level of the proof.
     var level = VerificationLevel.merging
     var merging = MergeSettings()
+    /// What is recorded as the caller's choices for the pair; nil for the treatment alone.
+    var choices: PairChoices?
     /// Pending changes in preferences files of apps.
     var legacyChanges: [LegacyDefaultsImport] = []
 

@@ -97,8 +97,8 @@ struct RetireRun {
         else { return }
         throw MigrationError(
             .needsDecision,
-            "the old store was shared to another path, \(shared.run.new.path)",
-            path: old.path,
+            "the old store was shared to \(shared.run.new.path), and not to the named path",
+            path: expected.path,
             next: .status(old: old.path, new: shared.run.new.path)
         )
     }

@@ -27,6 +27,7 @@ struct RunRecovery {
         self.surroundings = surroundings
         var settings = settings
         settings.treatment = run.run.policy
+        settings.choices = run.run.choices
         self.settings = settings
     }
 

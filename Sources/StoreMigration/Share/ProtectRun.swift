@@ -44,6 +44,7 @@ struct ProtectRun {
             let newToken = try context.container.token(of: context.new.name)
             guard try isReliedOn(digest.value, connection) else { throw OldStoreWritten(path: context.old.path) }
             try connection.close()
+            if context.settings.treatment == .capture { try keepBase(of: digest.value, &journal) }
             let isEqual = protection.content == .equalToNew
             let newUUID = try context.surroundings.reader
                 .withView(of: context.new) { try StoreMetadata(reading: $0.connection)?.uuid }
@@ -88,6 +89,26 @@ struct ProtectRun {
         try connection.commit(deadline: context.lockDeadline())
         try journal.append(.fenced)
         return findings
+    }
+
+    /// Keeps the content of the captured old store as the base of late writes, unless the caller left rows there.
+    ///
+    /// Throws `OldStoreWritten` when the copy has other content: a late write would be part of the base.
+    private func keepBase(of digest: String, _ journal: inout MigrationJournal) throws {
+        guard protection.hasCommonState else { return }
+        let folder = try context.stateFolder.open()
+        let base = try context.surroundings.reader.withView(of: context.old) {
+            try CapturedBase.keep($0, of: context.transaction, in: folder)
+        }
+        let kept = try StoreConnection(StoreLocation(folder: folder.path, name: base.name), access: .immutable)
+        let content = try StoreDigest(
+            of: kept,
+            externalData: context.oldFolder.externalData(of: context.old),
+            monitor: context.monitor
+        )
+        try kept.close()
+        guard content.value == digest else { throw OldStoreWritten(path: context.old.path) }
+        try journal.append(.base(base))
     }
 
     /// True if the old store, with this digest, has the content that the plan relies on.

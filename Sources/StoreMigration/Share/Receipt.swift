@@ -25,6 +25,8 @@ package struct Receipt: Hashable, Sendable, Codable {
     package private(set) var others: [Origin]?
     /// True when the new store was kept and never received the old one's content; otherwise nil.
     package let keepsNew: Bool?
+    /// What the caller chose for the pair; nil in a receipt of an earlier version.
+    package let choices: PairChoices?
     /// How each role opens the store, by the role's name.
     package let descriptions: [String: PersistentStoreDescription]
 
@@ -96,6 +98,7 @@ package struct Receipt: Hashable, Sendable, Codable {
         oldDigest: String? = nil,
         token: FileToken?,
         keepsNew: Bool? = nil,
+        choices: PairChoices? = nil,
         descriptions: [String: PersistentStoreDescription]
     ) {
         self.transaction = transaction
@@ -105,6 +108,7 @@ package struct Receipt: Hashable, Sendable, Codable {
         self.oldDigest = oldDigest
         self.token = token
         self.keepsNew = keepsNew
+        self.choices = choices
         self.descriptions = descriptions
     }
 }

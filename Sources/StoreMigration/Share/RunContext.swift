@@ -77,6 +77,7 @@ struct RunContext {
                     oldIdentity: identity,
                     new: new,
                     policy: settings.treatment,
+                    recordedChoices: settings.choices,
                     descriptions: descriptions?.byRoleName,
                     migratesTo: target?.path
                 )

@@ -85,6 +85,7 @@ struct RunEnding {
             oldDigest: new.digest == content ? nil : content,
             token: new.token,
             keepsNew: keepsNew ? true : nil,
+            choices: context.settings.choices,
             descriptions: context.descriptions.byRoleName
         )
         return switch origins {

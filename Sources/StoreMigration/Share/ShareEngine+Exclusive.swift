@@ -136,11 +136,15 @@ extension ShareEngine {
         }
     }
 
-    /// A checkpoint changes the files but not the content; a new token makes the next check cheap again.
+    /// Records the caller's choice for later merges, and a new token: a checkpoint changes the files but not the content,
+    /// and the next check is cheap again.
     private func renewToken(_ plan: SharePlan, _ facts: PlanningFacts, _ journal: inout MigrationJournal) throws {
         guard plan.outcome == .alreadyShared, case .shared(let shared) = journal.state,
             let reading = facts.earlierRun?.oldReading
         else { return }
+        if let settings = options.merging, settings != shared.run.choices.merging {
+            try journal.append(.choosing(settings))
+        }
         try journal.append(.renewed(shared.oldState.renewed(reading)))
     }
 }

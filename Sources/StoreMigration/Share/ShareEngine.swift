@@ -41,7 +41,7 @@ struct ShareEngine {
             return SharePlan(interrupted: run, over: new, old: old, new: new)
         }
         try requireNotUnsharing(state)
-        return try keepingTreatment(of: state).plan(state)
+        return try keepingChoices(of: state).plan(state)
     }
 
     private func plan(_ state: RunState) throws -> SharePlan {
@@ -54,7 +54,7 @@ struct ShareEngine {
                 into: new,
                 keepsKeys: false,
                 folder: stateFolder,
-                settings: options.merging,
+                settings: options.mergeSettings,
                 migrates: target != nil,
                 surroundings: surroundings
             )
@@ -64,7 +64,7 @@ struct ShareEngine {
                 throw error.sharing(old: old, new: new)
             }
         }
-        return prospect.plan.adding(legacyPreview(forStore: prospect.uuid))
+        return prospect.plan.adding(legacyPreview(forStore: prospect.uuid) + openFindings(prospect.plan))
     }
 
     /// Shares the store unless that is done.
@@ -89,14 +89,14 @@ struct ShareEngine {
                 surroundings: surroundings,
                 unless: isToOldPlace
             )
-            let engine = keepingTreatment(of: state)
+            let engine = keepingChoices(of: state)
             let prospect = try engine.prospect(state)
             if let outcome = try engine.settled(prospect, state) {
                 return try writing(importingLegacyChanges(outcome, prospect).adding(recovered), to: file)
             }
             if prospect.plan.work != nil { try engine.require(prospect) }
             let outcome = try stateFolder.withJournal(deadline: surroundings.lockDeadline()) {
-                try keepingTreatment(of: $0.state).shareExclusively(prospect, file, &$0)
+                try keepingChoices(of: $0.state).shareExclusively(prospect, file, &$0)
             }
             if let outcome { return importingLegacyChanges(outcome, prospect).adding(recovered) }
             logger.notice("the stores changed since they were inspected; inspecting again")
@@ -104,12 +104,12 @@ struct ShareEngine {
         throw MigrationError(.busy, "both stores keep changing", path: old.path, advice: "Run the command again.")
     }
 
-    /// The same share, with the recorded treatment of the old store unless the caller names one.
-    private func keepingTreatment(of state: RunState) -> ShareEngine {
+    /// The same share, with the recorded choices where the caller makes none.
+    private func keepingChoices(of state: RunState) -> ShareEngine {
         ShareEngine(
             old: old,
             new: new,
-            options: options.keepingTreatment(of: state),
+            options: options.keeping(gatherer.choices(state)),
             target: target,
             pipeline: pipeline,
             surroundings: surroundings,
@@ -187,7 +187,8 @@ struct ShareEngine {
     /// The last complete run, if the status of both files proves that there is nothing to do.
     func unchangedSince(_ state: RunState) throws -> RunState.SharedRun? {
         guard case .shared(let shared) = state, shared.run.new == new, shared.retiringTo == nil,
-            (options.treatment == .fence) == shared.completion.isFenced,
+            (options.treatment == .fence) == shared.completion.isFenced, options.merging == shared.run.choices.merging,
+            shared.completion.leavesRows != true || !options.onBoth.bringsRowsLeft,
             let folder = try gatherer.folder(of: old),
             try OldStateRecorder.isUnchanged(shared.oldState, at: old, in: folder),
             try gatherer.status(of: new)?.identity.mayBe(recorded: shared.completion.new) == true,

@@ -63,7 +63,7 @@ struct StatusGatherer {
             transaction: transaction(of: state),
             archive: archive(of: state),
             lateWrites: lateWrites,
-            policy: state.treatment,
+            policy: state.choices?.oldStore,
             findings: findings + (findings.contains { $0.severity == .error } ? [] : advice.refusal.map { [$0] } ?? []),
             next: advice.next,
             choices: advice.choices
@@ -89,6 +89,7 @@ struct StatusGatherer {
 
     private func place(_ location: StoreLocation, _ condition: StoreCondition) throws -> StatusReport.Place {
         let inspection = condition.inspection
+        let holders = inspection.map { OpenFiles.holders(of: $0.identity) } ?? []
         let presence: StatusReport.Presence =
             switch condition {
             case .absent: .absent
@@ -103,13 +104,14 @@ struct StatusGatherer {
             uuid: inspection?.uuid,
             journalMode: inspection?.header.journalMode,
             isFenced: inspection?.fence != nil,
-            holders: inspection.map { OpenFiles.holders(of: $0.identity) } ?? []
+            holders: holders,
+            holderNames: OpenFiles.names(of: holders)
         )
     }
 
     private func run(of state: RunState) -> StatusReport.Run {
         switch state {
-        case .none: .none
+        case .none: gatherer.isUnshared(state) ? .unshared : .none
         case .interrupted: .interrupted
         case .shared, .voided: .shared
         case .retired: .retired
@@ -148,13 +150,17 @@ struct StatusGatherer {
             if case .succeeded = try gatherer.namedPlace(of: shared) { return Advice(next: .retire(old: old.path)) }
             return try advice(of: plan(state))
         case .shared(let shared): return try advice(of: plan(state), hasBase: shared.base != nil)
-        case .none, .voided, .retired: return try advice(of: plan(state))
+        case .none, .voided, .retired:
+            let plan = try plan(state)
+            // The pair was ended on purpose; only a person knows when to share it again.
+            if plan.outcome == .shared, gatherer.isUnshared(state) { return Advice() }
+            return try advice(of: plan)
         }
     }
 
     /// What a share would do now, or why it would stop.
     private func plan(_ state: RunState) throws -> SharePlan {
-        let options = options.keepingTreatment(of: state)
+        let options = options.keeping(gatherer.choices(state))
         do {
             return try SharePlanner(facts: gatherer.facts(state: state, modelFile: options.modelFile), options: options)
                 .plan()
@@ -201,7 +207,7 @@ struct StatusGatherer {
     private func unidentified() throws -> [String] {
         try surroundings.reader.withView(of: old) { old in
             try surroundings.reader.withView(of: new) { new in
-                try MergeRefusal.unidentified(in: old.connection, and: new.connection, options.merging)
+                try MergeRefusal.unidentified(in: old.connection, and: new.connection, options.mergeSettings)
             }
         }
     }

@@ -10,7 +10,7 @@ extension ShareEngine {
     /// Inspects, plans, and runs the strategies; holds no lock.
     func prospect(_ state: RunState) throws -> Prospect {
         if let shared = try unchangedSince(state) {
-            try surroundings.require(options.merging, in: new)
+            try surroundings.require(options.mergeSettings, in: new)
             let plan = SharePlan(already: shared, at: new)
             let described = try questionInPlace().map { try DescribedStore(asking: pipeline, $0) }
             return Prospect(
@@ -69,7 +69,7 @@ extension ShareEngine {
     private func requireMergeNames(_ facts: PlanningFacts) throws {
         let stores = [facts.newCondition, facts.oldCondition].compactMap(\.inspection)
         guard let store = stores.first(where: { !$0.isBlank }) else { return }
-        try surroundings.require(options.merging, in: store.location)
+        try surroundings.require(options.mergeSettings, in: store.location)
     }
 
     /// The strategies' input for a plan: the store that is copied, or the existing one; nil when no strategy was named,

@@ -50,7 +50,7 @@ struct UnshareRun {
     /// Throws if a merge setting names an entity or property that the store lacks.
     private func requireMergeNames() throws {
         guard try gatherer.status(of: new)?.kind == .regular else { return }
-        try surroundings.require(options.merging, in: new)
+        try surroundings.require(options.mergeSettings, in: new)
     }
 
     /// Rolls back an interrupted unshare that has replaced nothing yet; returns false if it can only be finished.
@@ -223,8 +223,8 @@ struct UnshareRun {
         guard shared.run.new != new else { return }
         throw MigrationError(
             .needsDecision,
-            "the old store was shared to another path, \(shared.run.new.path)",
-            path: old.path,
+            "the old store was shared to \(shared.run.new.path), and not to the named path",
+            path: new.path,
             next: .unshare(old: old.path, new: shared.run.new.path)
         )
     }
@@ -301,7 +301,7 @@ struct UnshareRun {
     /// The settings of the copy back: the old content is replaced if it is still the shared one, and a copy of it is
     /// kept.
     private var backwards: RunSettings {
-        RunSettings(treatment: .fence, onBoth: .keepOld, level: options.level, merging: options.merging)
+        RunSettings(treatment: .fence, onBoth: .keepOld, level: options.level, merging: options.mergeSettings)
     }
 
     // MARK: The new store

@@ -160,6 +160,7 @@ struct WayBack {
         _ journal: inout MigrationJournal
     ) throws -> RunResult {
         var settings = settings
+        settings.choices = shared.run.choices
         // A store that was created at a retired store's path was never shared.
         if shared.retiredTo != nil { settings.onBoth = .fail }
         var context = try RunContext(

@@ -9,7 +9,8 @@ struct MergeArguments: ParsableArguments {
             """
             Which value wins where both sides changed it: shared (the receiving store's), late (the other's), newest, \
             overwrite or rollback (as shared, for whole objects), error (refuse), or a merge policy's name; ENTITY=POLICY for one \
-            entity. May be given several times. (default: shared)
+            entity. May be given several times. Without --policy and --identity, share and unshare keep those of the last share. \
+            (default: shared)
             """,
             valueName: "policy"
         ),
@@ -37,6 +38,9 @@ struct MergeArguments: ParsableArguments {
         let entity: String
         let attributes: [String]
     }
+
+    /// The library's settings; nil when the call names none, so that recorded ones apply.
+    var namedSettings: MergeSettings? { policy.isEmpty && identity.isEmpty ? nil : settings }
 
     /// The library's settings; the last choice wins.
     var settings: MergeSettings {

@@ -76,7 +76,7 @@ struct PolicyOptions: ParsableArguments {
         options.oldStore = old
         options.onBoth = onBoth
         options.ifMissing = ifMissing
-        options.merging = merging.settings
+        options.merging = merging.namedSettings
         options.level = level
         options.modelFile = model?.url
         options.migrates = migrate

@@ -9,8 +9,11 @@ extension Failure {
 
     /// The one line for standard error: what, where, what to do.
     func line(_ style: Style, next: String?) -> String {
-        let place = path.isEmpty || message.contains(path) ? "" : ": \(path)"
-        let what = Escaped.text(Escaped.line("\(message)\(place)"))
+        let isNamed = path.isEmpty || message.contains(path)
+        // A message that ends in a hint would be read as if the path belonged to the hint.
+        let isHinted = message.hasSuffix("?") || message.contains("; ") || message.contains(": ")
+        let text = isNamed ? message : isHinted ? "\(path): \(message)" : "\(message): \(path)"
+        let what = Escaped.text(Escaped.line(text))
         let end = what.hasSuffix(".") || what.hasSuffix("?") ? "" : "."
         let then = next.map { " Next: \($0)" } ?? ""
         return "\(style.red("store-migrate:")) \(what)\(end) \(Escaped.text(Escaped.line(advice)))\(then)"

@@ -77,7 +77,10 @@ extension Failure {
         let isAboutOld = outcome == .nothingFound || outcome == .orphanSidecar || outcome == .lateWrites
         let path = named ?? (isAboutOld ? places.first : places.last) ?? ""
         let message = named.map { String(reason.dropLast($0.count + 2)) } ?? reason
-        self.init(migration: MigrationError(outcome, message, path: path, next: next))
+        let advice =
+            outcome == .bothHoldObjects
+            ? "Decide with --on-both merge, keep-old or keep-new; a store that is replaced is kept." : nil
+        self.init(migration: MigrationError(outcome, message, path: path, advice: advice, next: next))
     }
 }
 

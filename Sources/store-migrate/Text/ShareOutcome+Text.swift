@@ -18,10 +18,14 @@ extension ShareOutcome {
             rows.append(["losing rows", Escaped.path(losing), "of the merge that was finished, one a line"])
         }
         if let migration = work?.migration { rows.append(["model", "migrated to \(migration.target.text)", ""]) }
+        for carried in findings where carried.code == .relayCarried {
+            rows.append(["relay", Escaped.path(carried.path ?? ""), Escaped.text(carried.message)])
+        }
         if !rows.isEmpty { lines.append(TextTable.text(rows.map { $0.last == "" ? Array($0.dropLast()) : $0 })) }
         if let open = findings.first(where: { $0.code == .oldStoreOpen }) {
             lines.append("  " + Escaped.text(open.message))
         }
+        if let defects = inherited(command) { lines.append("  " + defects) }
         if let merge {
             if outcome != .merged { lines.append("  late writes, merged first: \(merge.summary.amounts)") }
             lines += merge.summary.details(style, parked: merge.parkedRows)
@@ -76,6 +80,15 @@ extension ShareOutcome {
             }
         let rest = skipped.isEmpty ? "" : "; skipped: " + skipped.joined(separator: ", ")
         return "proved: \(passed.isEmpty ? "nothing" : passed)\(rest)"
+    }
+
+    /// The defects that the copy has because the old store had them, in one line.
+    private func inherited(_ command: (NextStep) -> String) -> String? {
+        let defects = (report?.findings ?? []).filter { $0.severity == .inherited }
+        guard let first = defects.first, let old else { return nil }
+        let count = Figures.count(Int64(defects.count), "defect")
+        return "\(count) that the old store already had, such as: " + Escaped.text(first.message)
+            + "; all of them: " + command(.verify(store: old.path))
     }
 
     private var disposition: String {

@@ -13,7 +13,7 @@ extension SharePlan {
         for (index, step) in steps.enumerated() { lines.append("  \(index + 1). \(step.text(in: self))") }
         if let migration { lines += migration.lines }
         lines += roles.flatMap(\.planned)
-        lines += findings.filter { $0.severity >= .warning || $0.concernsLegacyChanges }.map { "  " + $0.line(style) }
+        lines += findings.filter { $0.severity >= .warning || $0.isShownInPlan }.map { "  " + $0.line(style) }
         lines.append(steps.isEmpty ? "There is nothing to write." : "Nothing was written.")
         if let next { lines.append(ShareOutcome.label(next) + command(next)) }
         return lines.joined(separator: "\n")
@@ -25,7 +25,7 @@ extension SharePlan {
         case .shared: "would share"
         case .merged: "would merge"
         case .unshared: "would unshare"
-        case .alreadyShared: steps.isEmpty ? "already shared" : "already shared, would record it"
+        case .alreadyShared: steps.isEmpty ? "already shared" : "already shared; would write what is missing"
         default: "would end with \(outcome.rawValue)"
         }
     }
@@ -34,6 +34,11 @@ extension SharePlan {
 extension SharePlan.Migration {
     /// The model version, and the mapping as a table.
     fileprivate var lines: [String] { ["  migrates to \(target.text):"] + mapping.table }
+}
+
+extension Finding {
+    /// True for an observation that a person decides by before the share.
+    fileprivate var isShownInPlan: Bool { concernsLegacyChanges || code == .oldStoreOpen }
 }
 
 extension RoleDescription {

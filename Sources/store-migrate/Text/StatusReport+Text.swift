@@ -50,7 +50,7 @@ extension StatusReport.Place {
         }
         if let journalMode { words.append(journalMode.rawValue) }
         if isFenced { words.append("writers are refused") }
-        if !holders.isEmpty { words.append("open in " + holders.map(String.init).joined(separator: ", ")) }
+        if !holders.isEmpty { words.append("open in " + Escaped.text(holderNames)) }
         return words.joined(separator: ", ")
     }
 }

@@ -59,7 +59,7 @@ struct UnshareVerb: Verb {
     ) throws -> Ending {
         var options = run.shareOptions
         options.level = level
-        options.merging = merging.settings
+        options.merging = merging.namedSettings
         let unsharing = StoreUnsharing(
             places.old.url,
             from: try places.newURL(),

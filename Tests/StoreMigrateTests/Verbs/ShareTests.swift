@@ -248,4 +248,41 @@ struct ShareTests {
         #expect(run.errors.isEmpty)
         #expect(!run.output.contains("\u{1B}"))
     }
+
+    @Test("Defects that the old store already had are one line of the result")
+    func inheritedDefects() async throws {
+        let scratch = try Scratch()
+        let old = scratch.path("S.sqlite")
+        let recipe = Tool.package + "/Fixtures/Stores/dangling-relationship/recipe.yaml"
+        #expect(try await Tool.run(["fixture", "build", recipe, old]).status == 0)
+        let run = try await Tool.run(["share", old, scratch.path("T.sqlite"), "--level", "coredata"])
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(
+            run.lines.contains {
+                $0.hasPrefix("  1 defect that the old store already had, such as: ")
+                    && $0.hasSuffix("; all of them: store-migrate verify \(old)")
+            },
+            "\(run.output)"
+        )
+    }
+
+    @Test("plan and status name the program that has the old store open")
+    func openElsewhere() async throws {
+        let scratch = try Scratch()
+        let old = try await scratch.store("S.sqlite")
+        let holder = try ChildProgram(["tail", "-f", old], errors: .discarded)
+        defer {
+            holder.signal(9)
+            _ = holder.wait()
+        }
+        _ = holder.available()
+        let plan = try await Tool.run(["plan", old, scratch.path("T.sqlite")])
+        #expect(
+            plan.output.contains("the old store is open in process ") && plan.output.contains("(tail)"),
+            "\(plan.output)"
+        )
+        let status = try await Tool.run(["status", old, scratch.path("T.sqlite")])
+        #expect(status.output.contains("(tail)"), "\(status.output)")
+    }
+
 }

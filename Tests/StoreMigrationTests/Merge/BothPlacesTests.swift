@@ -57,7 +57,7 @@ struct BothPlacesTests {
         let error = #expect(throws: MigrationError.self) {
             try places.share {
                 Self.merge(&$0)
-                $0.merging.policy = .error
+                $0.merging = MergeSettings(policy: .error)
             }
         }
 

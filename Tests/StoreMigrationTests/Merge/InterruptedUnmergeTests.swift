@@ -16,7 +16,7 @@ struct InterruptedUnmergeTests {
     /// The same for plain stores, whose rows are matched by their text only.
     private static let mergePlain: @Sendable (inout ShareOptions) -> Void = {
         merge(&$0)
-        $0.merging.identities = ["t": ["x"]]
+        $0.merging = MergeSettings(identities: ["t": ["x"]])
     }
 
     /// Undoes the merge while a process writes to the old store, so that its fence cannot be removed.

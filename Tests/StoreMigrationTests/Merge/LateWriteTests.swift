@@ -115,7 +115,7 @@ struct LateWriteTests {
 
             let outcome = try places.share {
                 MergeWorld.capture(&$0)
-                $0.merging.policy = policy
+                $0.merging = MergeSettings(policy: policy)
             }
 
             #expect(outcome.outcome == .merged)

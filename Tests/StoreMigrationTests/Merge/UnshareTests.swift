@@ -81,7 +81,7 @@ struct UnshareTests {
         try places.share(MergeWorld.capture)
         try world.rename(1, to: "Late", in: places.oldStore)
         try world.rename(1, to: "Shared", in: places.newStore)
-        let strict = unsharing(places) { $0.merging.policy = .error }
+        let strict = unsharing(places) { $0.merging = MergeSettings(policy: .error) }
         #expect(throws: MigrationError.self) { try strict.planAndWait() }
         let error = #expect(throws: MigrationError.self) { try strict.unshareAndWait() }
         #expect(error?.outcome == .needsDecision)
@@ -89,7 +89,8 @@ struct UnshareTests {
         #expect(try world.content(of: places.newStore).first == "1 Shared -: 1 2")
         #expect(try !places.isFenced(places.newStore))
 
-        let late = try unsharing(places) { $0.merging.policy = .mergeByPropertyObjectTrump }.unshareAndWait()
+        let late = try unsharing(places) { $0.merging = MergeSettings(policy: .mergeByPropertyObjectTrump) }
+            .unshareAndWait()
         #expect(late.merge?.summary.conflicts.map(\.taken) == [.old])
         #expect(try world.content(of: places.oldStore).first == "1 Late -: 1 2")
     }
