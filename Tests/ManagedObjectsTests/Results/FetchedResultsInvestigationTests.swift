@@ -224,11 +224,8 @@ struct FetchedResultsInvestigationTests {
         }
         #expect(try await stack.names(stack.main) == ["updated1", "updated3"])
         // "the plain behaviour stays selectable": case i above selects it.
-        #expect(
-            try await stack.events(stack.main) == ["will"] + Self.inserts(["updated1", "updated3"], at: [0, 1]) + [
-                "did"
-            ]
-        )
+        let inserts = Self.inserts(["updated1", "updated3"], at: [0, 1])
+        #expect(try await stack.events(stack.main).filter { $0.hasPrefix("insert") } == inserts)
     }
 
     @Test("With a fetch limit complete re-evaluates the window when an object begins or ceases to match")
