@@ -33,6 +33,10 @@ public struct MergeSummary: Hashable, Sendable, Codable {
     public var notes: [MergeNote] = []
     /// True if the old side has no changes since the base.
     public var isIdle = false
+    /// The policy that decided where both sides changed a value, of all entities without one of their own.
+    public var policy: StoreMergePolicy?
+    /// The policies of single entities.
+    public var policies: [String: StoreMergePolicy]?
 
     public init() {}
 

@@ -160,7 +160,8 @@ extension MergeSettings {
 }
 
 extension MergeRefusal {
-    /// The entities or tables for which a merge of two stores without a base needs an identity; empty if it needs none.
+    /// The entities or tables for which a merge of two stores without a base needs an identity, or inserts every object
+    /// without one; empty if there is none.
     ///
     /// Compares no rows, so a table whose rows are the same in both stores counts as well.
     package static func unidentified(
@@ -171,8 +172,8 @@ extension MergeRefusal {
         let areManaged = try [old, shared].map { try EntityNumbers(reading: $0) != nil }
         guard areManaged.contains(false) else {
             let sides = try [old, shared].map { try MergeSide($0, externalData: nil) }
-            return try IdentityRules(layout: sides[1].layout, settings: settings).refusal(of: sides[0], into: sides[1])?
-                .unidentified ?? []
+            return try IdentityRules(layout: sides[1].layout, settings: settings)
+                .insertedWhole(from: sides[0], into: sides[1])
         }
         guard !areManaged.contains(true) else { return [] }
         let schema = try StoreSchema(reading: old)

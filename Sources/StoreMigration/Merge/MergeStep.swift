@@ -26,7 +26,15 @@ struct MergeStep {
     func summary(of shared: MergePlace) throws -> MergeSummary {
         let planned = try plan(shared)
         try requireKeys(planned)
-        return planned.summary
+        return naming(planned.summary)
+    }
+
+    /// The summary with the policies that decided.
+    private func naming(_ summary: MergeSummary) -> MergeSummary {
+        var summary = summary
+        summary.policy = settings.policy
+        summary.policies = settings.policies.isEmpty ? nil : settings.policies
+        return summary
     }
 
     private func requireKeys(_ planned: any PlannedMerge) throws {
@@ -82,7 +90,7 @@ struct MergeStep {
                 )
                 RunMoment.merged.pass()
                 try connection.close()
-                return (planned.summary, result)
+                return (naming(planned.summary), result)
             } catch let error as StoreError where error.code == .changedMeanwhile && !isRefused {
                 guard attempt < Self.mostPlans else {
                     throw StoreError(.busy, path: into.path, "the store keeps changing while the merge is planned")

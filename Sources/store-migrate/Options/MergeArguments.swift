@@ -73,6 +73,15 @@ struct MergeArguments: ParsableArguments {
         }
     }
 
+    /// The name of a policy in the arguments.
+    static func name(of policy: StoreMergePolicy) -> String {
+        switch policy {
+        case .mergeByPropertyStoreTrump: "shared"
+        case .mergeByPropertyObjectTrump: "late"
+        default: policy.rawValue
+        }
+    }
+
     static func identity(_ text: String) throws -> IdentityChoice {
         let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         let attributes = parts.last?.split(separator: ",", omittingEmptySubsequences: false).map(String.init) ?? []

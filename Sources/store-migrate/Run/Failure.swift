@@ -77,9 +77,13 @@ extension Failure {
         let isAboutOld = outcome == .nothingFound || outcome == .orphanSidecar || outcome == .lateWrites
         let path = named ?? (isAboutOld ? places.first : places.last) ?? ""
         let message = named.map { String(reason.dropLast($0.count + 2)) } ?? reason
-        let advice =
-            outcome == .bothHoldObjects
-            ? "Decide with --on-both merge, keep-old or keep-new; a store that is replaced is kept." : nil
+        let advice: String? =
+            switch outcome {
+            case .bothHoldObjects:
+                "Decide with --on-both merge, keep-old or keep-new; a store that is replaced is kept."
+            case .nothingFound where next == nil: "Check the paths; at a first install pass --if-missing ignore."
+            default: nil
+            }
         self.init(migration: MigrationError(outcome, message, path: path, advice: advice, next: next))
     }
 }

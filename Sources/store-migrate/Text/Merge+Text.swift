@@ -39,6 +39,14 @@ extension MergeSummary {
         return named.isEmpty ? "nothing changed" : named.joined(separator: ", ")
     }
 
+    /// The policies that decided the conflicts.
+    private var deciding: String {
+        guard let policy else { return "" }
+        let others = (policies ?? [:]).sorted { $0.key < $1.key }
+            .map { ", \($0.key) by '\(MergeArguments.name(of: $0.value))'" }
+        return Escaped.text(" by the policy '\(MergeArguments.name(of: policy))'" + others.joined())
+    }
+
     /// Conflicts, notes, and the file of the losing rows.
     func details(_ style: Style, parked: String?) -> [String] {
         var lines: [String] = []
@@ -46,7 +54,7 @@ extension MergeSummary {
             lines.append("  " + style.yellow(Figures.count(Int64(conflicts.count), "conflict")) + ":")
             let head = ["object", "property", "base", "old", "shared", "taken"]
             lines.append(TextTable.text([head] + conflicts.map(\.row)))
-            lines.append("  'taken' is the value that won; --policy decides which (default: shared)")
+            lines.append("  'taken' is the value that won\(deciding); --policy decides which")
         }
         for note in notes { lines.append("  note: " + note.text) }
         if let parked { lines.append("  losing rows  \(Escaped.text(parked))") }

@@ -17,8 +17,7 @@ struct HistoryPruneVerb: Verb {
         .done, .nothingFound, .busy, .foundButUnreadable, .notWritable, .orphanSidecar, .incompatible, .noSpace,
     ]
 
-    @Argument(help: "A store's main file.")
-    var store: PathArgument
+    @OptionGroup var named: StoreArguments
 
     @Option(
         help: ArgumentHelp("Keep newer transactions: 12h, 7d, 4w.", valueName: "duration"),
@@ -33,6 +32,7 @@ struct HistoryPruneVerb: Verb {
     @OptionGroup var reporting: ReportingOptions
 
     func perform(_ reporter: Reporter) throws -> Ending {
+        let store = try named.store
         let cutoff = keep.cutoff
         let inspection = try access.layout(of: store.location, reporter)
         let preview = try access.historyReader(reporter).prunableHistory(of: store.location, olderThan: cutoff)
@@ -45,7 +45,7 @@ struct HistoryPruneVerb: Verb {
                 advice: "Prune the history of \(fence.newPath)."
             )
         }
-        if !isDryRun, result.transactions > 0 { result = try prune(olderThan: cutoff) }
+        if !isDryRun, result.transactions > 0 { result = try prune(store, olderThan: cutoff) }
         reporter.result(
             result.text(of: store.path, isDryRun: isDryRun),
             record: result.record(of: store.path, before: cutoff, isDryRun: isDryRun)
@@ -53,7 +53,7 @@ struct HistoryPruneVerb: Verb {
         return Ending(.done)
     }
 
-    private func prune(olderThan cutoff: Date) throws -> HistoryPruner.Result {
+    private func prune(_ store: PathArgument, olderThan cutoff: Date) throws -> HistoryPruner.Result {
         try Surroundings.current.becomeOwner(of: store.url)
         var description = PersistentStoreDescription(url: store.url)
         description.isHistoryTrackingEnabled = true

@@ -15,14 +15,14 @@ struct HistoryShowVerb: Verb {
         .done, .nothingFound, .busy, .foundButUnreadable, .orphanSidecar, .incompatible,
     ]
 
-    @Argument(help: "A store's main file.")
-    var store: PathArgument
+    @OptionGroup var named: StoreArguments
 
     @OptionGroup var options: HistoryOptions
     @OptionGroup var access: AccessOptions
     @OptionGroup var reporting: ReportingOptions
 
     func perform(_ reporter: Reporter) throws -> Ending {
+        let store = try named.store
         _ = try access.layout(of: store.location, reporter)
         let reader = access.historyReader(reporter)
         guard let overview = try reader.overview(of: store.location) else {
@@ -37,7 +37,7 @@ struct HistoryShowVerb: Verb {
             )
         }
         reporter.result(overview.extent.text(of: store.path, reporter.style), record: overview.extent.line)
-        let findings = expired(overview.extent)
+        let findings = expired(overview.extent, of: store)
         reporter.report(findings)
         var table = ObjectTable(widestCell: 100)
         try reader.forEachTransaction(
@@ -54,7 +54,7 @@ struct HistoryShowVerb: Verb {
     }
 
     /// Warns when transactions after the given number were purged: a reader that continues from there missed them.
-    private func expired(_ extent: HistorySummary) -> [Finding] {
+    private func expired(_ extent: HistorySummary, of store: PathArgument) -> [Finding] {
         guard let after = options.after, after > 0, let first = extent.first, after < first - 1 else { return [] }
         return [
             Finding(

@@ -4,7 +4,7 @@ import StoreMigration
 
 extension InspectVerb {
     /// Shows a part of one store.
-    func perform(_ part: InspectionPart, _ reporter: Reporter) throws -> Ending {
+    func perform(_ part: InspectionPart, of path: PathArgument, _ reporter: Reporter) throws -> Ending {
         guard !StoreInspector.isFolder(path.path) else {
             throw Failure(
                 outcome: .usage,
@@ -13,10 +13,15 @@ extension InspectVerb {
                 advice: "Name a store's main file."
             )
         }
-        return try access.withStore(at: path, reporter) { try show(part, of: $0, reporter) }
+        return try access.withStore(at: path, reporter) { try show(part, of: $0, named: path, reporter) }
     }
 
-    private func show(_ part: InspectionPart, of location: StoreLocation, _ reporter: Reporter) throws -> Ending {
+    private func show(
+        _ part: InspectionPart,
+        of location: StoreLocation,
+        named path: PathArgument,
+        _ reporter: Reporter
+    ) throws -> Ending {
         let store = try access.layout(of: location, reporter)
         if part == .history {
             let overview = try access.historyReader(reporter).overview(of: location)

@@ -8,15 +8,15 @@ struct InspectVerb: Verb {
     static let configuration = CommandConfiguration(
         commandName: "inspect",
         abstract:
-            "Shows a store's files, metadata, counts and history, or those of every store in a folder; writes nothing."
+            "Shows a store's files, metadata, counts and history, or those of every store in a folder; writes nothing.",
+        discussion: "STORE may also be a folder or a backup."
     )
     static let words = ["inspect"]
     static let outcomes: [MigrationOutcome] = [
         .done, .nothingFound, .busy, .foundButUnreadable, .orphanSidecar, .incompatible,
     ]
 
-    @Argument(help: "A store's main file, a folder, or a backup.")
-    var path: PathArgument
+    @OptionGroup var named: StoreArguments
 
     @Option(help: ArgumentHelp("Only a part of a Core Data store: model, history or graph.", valueName: "part"))
     var show: InspectionPart?
@@ -25,8 +25,9 @@ struct InspectVerb: Verb {
     @OptionGroup var reporting: ReportingOptions
 
     func perform(_ reporter: Reporter) throws -> Ending {
-        if let show { return try perform(show, reporter) }
-        if BackupArchive.isArchive(at: path.url) { return try performOnArchive(reporter) }
+        let path = try named.store
+        if let show { return try perform(show, of: path, reporter) }
+        if BackupArchive.isArchive(at: path.url) { return try performOnArchive(path, reporter) }
         let inspector = StoreInspector(
             depth: reporter.isJSON || reporter.isVerbose ? .digest : .counts,
             lockTimeout: access.lockTimeout.duration,
@@ -35,7 +36,7 @@ struct InspectVerb: Verb {
             isCancelled: reporter.isCancelled
         )
         var ending = Ending(.done)
-        for location in try locations() {
+        for location in try locations(at: path) {
             do {
                 let store = try inspector.inspect(location).requireStore(at: location)
                 reporter.result(
@@ -54,7 +55,7 @@ struct InspectVerb: Verb {
         return ending
     }
 
-    private func performOnArchive(_ reporter: Reporter) throws -> Ending {
+    private func performOnArchive(_ path: PathArgument, _ reporter: Reporter) throws -> Ending {
         try BackupArchive(at: path.url, onProgress: reporter.onProgress, isCancelled: reporter.isCancelled)
             .withStore { _, store in
                 reporter.result(store.text(reporter.style, verbose: reporter.isVerbose), record: store.record)
@@ -64,7 +65,7 @@ struct InspectVerb: Verb {
     }
 
     /// The stores to inspect: the named one, or all of a folder.
-    private func locations() throws -> [StoreLocation] {
+    private func locations(at path: PathArgument) throws -> [StoreLocation] {
         guard StoreInspector.isFolder(path.path) else { return [path.location] }
         let stores = try StoreInspector.stores(in: path.path)
         guard !stores.isEmpty else {

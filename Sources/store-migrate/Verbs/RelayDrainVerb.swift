@@ -28,6 +28,7 @@ struct RelayDrainVerb: Verb {
     @OptionGroup var reporting: ReportingOptions
 
     func perform(_ reporter: Reporter) throws -> Ending {
+        let store = try options.store
         let consumer = try RelayConsumer(consumer, of: options.queue(reporter))
         var findings = 0
         var rest = extent.limit ?? .max
@@ -36,14 +37,14 @@ struct RelayDrainVerb: Verb {
             if batch.isEmpty { break }
             if batch.needsFullRefresh {
                 findings += 1
-                reporter.report([Self.dropped(options.store.path)])
+                reporter.report([Self.dropped(store.path)])
             }
             for notice in batch.notices { reporter.line(reporter.isJSON ? notice.record.text : notice.text) }
             guard reporter.isWrittenOut else {
                 throw Failure(
                     outcome: .failed,
                     message: "the notices could not be written to standard output, and were not acknowledged",
-                    path: options.store.path,
+                    path: store.path,
                     advice: "Check what standard output is connected to, then run the command again."
                 )
             }

@@ -31,6 +31,7 @@ struct RelayImportVerb: Verb {
     }
 
     func perform(_ reporter: Reporter) throws -> Ending {
+        let store = try options.store
         let queue = try options.queue(reporter)
         var findings = 0
         var posted = 0
@@ -44,7 +45,7 @@ struct RelayImportVerb: Verb {
                 record: result.record(of: source.file.path, source.key)
             )
         }
-        if posted > 0 { try RemoteChangeNotification(beside: options.store.location).post() }
+        if posted > 0 { try RemoteChangeNotification(beside: store.location).post() }
         return Ending(.done, findings: findings)
     }
 }

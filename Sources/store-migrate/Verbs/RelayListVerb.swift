@@ -22,8 +22,9 @@ struct RelayListVerb: Verb {
     @OptionGroup var reporting: ReportingOptions
 
     func perform(_ reporter: Reporter) throws -> Ending {
+        let store = try options.store
         guard let queue = try options.existingQueue(reporter) else {
-            reporter.result("\(Escaped.text(options.store.path)): no notice was ever posted", record: nil)
+            reporter.result("\(Escaped.text(store.path)): no notice was ever posted", record: nil)
             return Ending(.done)
         }
         var (place, rest) = (after, extent.limit ?? .max)

@@ -47,6 +47,7 @@ struct RelayPostVerb: Verb {
     }
 
     func perform(_ reporter: Reporter) throws -> Ending {
+        let store = try options.store
         let uuid = try options.inspection(reporter).metadata?.uuid
         var sets: [ChangeNotice.Change: [ObjectURI]] = [:]
         for (change, names) in [(ChangeNotice.Change.inserted, inserted), (.updated, updated), (.deleted, deleted)]
@@ -57,7 +58,7 @@ struct RelayPostVerb: Verb {
             throw Failure(
                 outcome: .usage,
                 message: "\(foreign) is an object of another store",
-                path: options.store.path,
+                path: store.path,
                 advice: "Objects of this store begin with x-coredata://\(uuid)/."
             )
         }
@@ -68,7 +69,7 @@ struct RelayPostVerb: Verb {
         )
         let queue = try options.queue(reporter)
         let sequence = try queue.post(notice)
-        try RemoteChangeNotification(beside: options.store.location).post()
+        try RemoteChangeNotification(beside: store.location).post()
         if let posted = try queue.notices(after: sequence - 1, limit: 1).first {
             reporter.result("Posted " + posted.text, record: posted.record)
         }

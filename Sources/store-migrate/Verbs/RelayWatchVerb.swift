@@ -27,9 +27,10 @@ struct RelayWatchVerb: Verb {
     @OptionGroup var reporting: ReportingOptions
 
     func perform(_ reporter: Reporter) throws -> Ending {
+        let store = try options.store
         _ = try options.inspection(reporter)
         let somethingHappened = DispatchSemaphore(value: 0)
-        let notification = try RemoteChangeNotification(beside: options.store.location)
+        let notification = try RemoteChangeNotification(beside: store.location)
         var version = notification.storeVersion()
         var unexplainedSince: ContinuousClock.Instant?
         let observation = notification.observe { somethingHappened.signal() }
@@ -66,7 +67,7 @@ struct RelayWatchVerb: Verb {
             }
             (version, unexplainedSince) = (now, nil)
             rest -= 1
-            let path = options.store.path
+            let path = store.path
             reporter.result(
                 "changed, without a notice: \(Escaped.text(path))",
                 record: .object([("type", .string("wake")), ("path", .string(path))])

@@ -3,6 +3,11 @@ import StoreMigration
 import StoreVerification
 
 extension VerifyVerb {
+    /// The level that the other options ask for.
+    private var impliedLevel: VerificationLevel {
+        descriptions != nil ? .merging : against != nil ? .content : .coredata
+    }
+
     /// Proves one store, and shows the findings.
     func verify(
         _ store: PathArgument,
@@ -25,7 +30,7 @@ extension VerifyVerb {
         )
         let report = try verifier.verify(
             location,
-            level: level ?? (against == nil ? .coredata : .content),
+            level: level ?? impliedLevel,
             against: against,
             probe: MergeProbe(
                 descriptions: try descriptions.map { try StoreMigrator.descriptions(at: $0.url) },

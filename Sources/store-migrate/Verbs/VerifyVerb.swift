@@ -9,17 +9,14 @@ struct VerifyVerb: Verb {
         commandName: "verify",
         abstract: "Proves that a store is sound or equals another; writes nothing.",
         discussion:
-            "Each level includes the ones before it. Without --against, content is compared with what share recorded."
+            "STORE may be a backup. Each level includes the ones before it. Without --against, content is compared with what share recorded."
     )
     static let words = ["verify"]
     static let outcomes: [MigrationOutcome] = [
         .done, .findings, .nothingFound, .busy, .foundButUnreadable, .orphanSidecar, .incompatible,
     ]
 
-    @Argument(help: "A store's main file, or a backup.")
-    var store: PathArgument?
-
-    @OptionGroup var group: GroupOptions
+    @OptionGroup var named: StoreArguments
 
     @Option(help: ArgumentHelp("The store to compare with; raises the level to content.", valueName: "other"))
     var against: PathArgument?
@@ -29,7 +26,7 @@ struct VerifyVerb: Verb {
 
     @Option(
         help: ArgumentHelp(
-            "How each role opens the store, as share wrote it; for the level merging.",
+            "How each role opens the store, as share wrote it; raises the level to merging.",
             valueName: "file"
         )
     )
@@ -40,26 +37,13 @@ struct VerifyVerb: Verb {
     @OptionGroup var report: ReportOptions
 
     func validate() throws {
-        guard (store == nil) != (group.group == nil) else {
-            throw ValidationError("name the store once: STORE, or --group ID --name NAME")
+        guard descriptions == nil || level == nil || level == .merging else {
+            throw ValidationError("--descriptions goes with --level merging, which it implies")
         }
-        guard (group.group == nil) == (group.name == nil), group.group != nil || group.groups == nil else {
-            throw ValidationError("--group goes with --name, and --groups with both")
-        }
-    }
-
-    /// The named store: a path, or a database of a group.
-    private func place() throws -> PathArgument {
-        if let store { return store }
-        let url = try group.container().storeURL(databaseName: group.name ?? "")
-        guard let path = PathArgument(argument: StoreLocation(url: url).path) else {
-            throw ValidationError("name the store")
-        }
-        return path
     }
 
     func perform(_ reporter: Reporter) throws -> Ending {
-        let store = try place()
+        let store = try named.store
         let stores = [store.location] + (against.map { [$0.location] } ?? [])
         return try report.accompany(Self.words, of: stores[0].name, stores, failure: "was not verified", reporter) {
             page in
