@@ -283,6 +283,23 @@ struct FactsGatherer {
         try reader.withView(of: location) { try StoreHeader(reading: $0.connection).schemaCookie }
     }
 
+    /// The fence of the store at `location`, if it has one.
+    func fence(in location: StoreLocation) throws -> StoreFence? {
+        try reader.withView(of: location) { try StoreFence(reading: $0.connection) }
+    }
+
+    /// The definitions of the tables, indexes, triggers and views of the store at `location`, without the fence.
+    func definitions(of location: StoreLocation) throws -> Set<String> {
+        try reader.withView(of: location) { view in
+            var definitions: Set<String> = []
+            try view.connection.forEachRow("SELECT name, sql FROM sqlite_schema") { row in
+                guard let name = row.text(0), let sql = row.text(1), !name.hasPrefix(StoreFence.prefix) else { return }
+                definitions.insert(sql)
+            }
+            return definitions
+        }
+    }
+
     /// True if the store at `location` has the UUID; plain SQLite has nil.
     ///
     /// The UUID never changes, so the main file alone is read first. If it differs or cannot be read, the log is read

@@ -89,6 +89,11 @@ struct RunSettings: Sendable {
     var merging = MergeSettings()
     /// What is recorded as the caller's choices for the pair; nil for the treatment alone.
     var choices: PairChoices?
+    /// True to fence the store that is copied before the destination changes.
+    ///
+    /// After a crash in between, no program can write until the run is recovered. Without it, programs of both stores can,
+    /// and only a base shows which rows are late.
+    var fencesFirst = false
     /// Pending changes in preferences files of apps.
     var legacyChanges: [LegacyDefaultsImport] = []
 

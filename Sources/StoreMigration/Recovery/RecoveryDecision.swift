@@ -18,14 +18,14 @@ package enum RecoveryDecision: Hashable, Sendable {
         /// The mark of the last merge into the store at the destination, read only for a merge.
         package let epoch: String?
 
-        /// True for a store with another model version than its displaced copy, read only for a migration.
-        package let isMigrated: Bool?
+        /// Whether the content was replaced, as far as more than the rows shows it; nil if nothing does.
+        package let isReplaced: Bool?
 
-        package init(main: FileIdentity?, digest: String?, epoch: String? = nil, isMigrated: Bool? = nil) {
+        package init(main: FileIdentity?, digest: String?, epoch: String? = nil, isReplaced: Bool? = nil) {
             self.main = main
             self.digest = digest
             self.epoch = epoch
-            self.isMigrated = isMigrated
+            self.isReplaced = isReplaced
         }
     }
 
@@ -52,9 +52,9 @@ package enum RecoveryDecision: Hashable, Sendable {
             self = .back
         } else if observed.digest == replacement.digest {
             self = .forward
-        } else if let isMigrated = observed.isMigrated {
-            // Programs have written to the store since; the model version that they wrote with decides.
-            self = isMigrated ? .forward : .back
+        } else if let isReplaced = observed.isReplaced {
+            // Programs have written to the store since.
+            self = isReplaced ? .forward : .back
         } else {
             self = .undecided
         }

@@ -60,12 +60,13 @@ struct RetireRun {
             if let shared = journal.state.retired ?? journal.state.shared { try requireExpected(shared) }
             switch journal.state {
             case .retired(let shared, let name):
+                // Only files that the run renamed are removed; another store may be at the old path.
+                let isRemoved = shared.isRemoved
+                if shared.archive != nil, !isRemoved { try removeRemains(of: shared, name: name, &journal) }
                 try requireSameStore(shared, name: name)
                 guard shared.archive != nil else {
                     return outcome(shared, name: name, message: "the old store was retired before")
                 }
-                let isRemoved = shared.isRemoved
-                if !isRemoved { try removeRemains(of: shared, name: name, &journal) }
                 return archivedOutcome(shared, isRepeated: isRemoved)
             case .shared(let shared):
                 return try retire(shared, &journal)
@@ -116,23 +117,21 @@ struct RetireRun {
 
     private func retire(_ shared: RunState.SharedRun, _ journal: inout MigrationJournal) throws -> ShareOutcome {
         let folder = try Directory.open(path: old.folder)
-        guard let status = try folder.status(of: old.name) else {
+        let found = try folder.status(of: old.name)
+        if found?.identity.mayBe(recorded: shared.run.oldIdentity) != true {
             let name = shared.retiringTo ?? fate.name(of: old, transaction: shared.run.transaction)
-            guard try folder.status(of: name)?.identity.mayBe(recorded: shared.run.oldIdentity) == true else {
-                throw MigrationError(
-                    .nothingFound,
-                    "the old store is missing",
-                    path: old.path,
-                    advice: "There is nothing to retire; the shared store is at \(shared.run.new.path)."
-                )
+            // A killed run may have renamed the store, and a program may have created a new one since.
+            if try folder.status(of: name)?.identity.mayBe(recorded: shared.run.oldIdentity) == true {
+                return try finishRenamed(shared, name: name, folder: folder, &journal)
             }
-            // Runs without a lease, because it opens other stores in the folder.
-            try requireOwnSupportFolder(in: folder, for: name)
-            try moveSupportFolder(in: folder, to: name)
-            let kept = try finish(shared, name: name, folder: folder, &journal)
-            guard shared.archive != nil else { return kept }
-            try removeRemains(of: shared, name: name, &journal)
-            return archivedOutcome(shared, kept.findings)
+        }
+        guard let status = found else {
+            throw MigrationError(
+                .nothingFound,
+                "the old store is missing",
+                path: old.path,
+                advice: "There is nothing to retire; the shared store is at \(shared.run.new.path)."
+            )
         }
         guard status.identity.mayBe(recorded: shared.run.oldIdentity) else {
             throw MigrationError(
@@ -175,6 +174,22 @@ struct RetireRun {
             letWrite(status.identity, isLogged: shared.lostLog, in: folder, &journal)
             throw error
         }
+    }
+
+    /// Goes on with a store that an interrupted run has renamed.
+    private func finishRenamed(
+        _ shared: RunState.SharedRun,
+        name: String,
+        folder: Directory,
+        _ journal: inout MigrationJournal
+    ) throws -> ShareOutcome {
+        // Runs without a lease, because it opens other stores in the folder.
+        try requireOwnSupportFolder(in: folder, for: name)
+        try moveSupportFolder(in: folder, to: name)
+        let kept = try finish(shared, name: name, folder: folder, &journal)
+        guard shared.archive != nil else { return kept }
+        try removeRemains(of: shared, name: name, &journal)
+        return archivedOutcome(shared, kept.findings)
     }
 
     /// Marks the store read-only and renames it with its files.
@@ -266,7 +281,9 @@ struct RetireRun {
             allowsNetworkFileSystem: surroundings.allowsNetworkFileSystem,
             monitor: surroundings.monitor
         )
-        let report = try verifier.verify(place, level: level, against: nil)
+        var report = try verifier.verify(place, level: level, against: nil)
+        // Defects that the old store has, too, are no reason to keep it.
+        if !report.passed { report = try report.inheriting(from: verifier.verify(old, level: level).findings) }
         guard report.passed else {
             throw MigrationError(
                 .verificationFailed,

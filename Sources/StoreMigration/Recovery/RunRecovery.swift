@@ -85,18 +85,26 @@ struct RunRecovery {
                 main: main?.identity,
                 digest: digest,
                 epoch: epoch,
-                isMigrated: digest == nil ? nil : try isMigrated()
+                isReplaced: digest == nil ? nil : try isReplaced()
             )
         )
     }
 
-    /// True when the store has another model version than its displaced copy, or when that copy is missing; nil for a run
-    /// that migrates nothing.
-    private func isMigrated() throws -> Bool? {
-        guard run.run.migratesInPlace else { return nil }
+    /// Whether the content was replaced in a store that programs wrote to since; nil if nothing shows it.
+    private func isReplaced() throws -> Bool? {
         let (place, kept) = (run.run.new, AsideFolder.store(displacedFrom: run.run.new, by: run.run.transaction))
-        guard let kept, let former = try inspector.inspect(kept).inspection?.metadata else { return true }
-        return try inspector.inspect(place).inspection?.metadata?.entityVersionHashes != former.entityVersionHashes
+        if run.run.migratesTo != nil {
+            // The displaced copy is missing only if it was removed by hand.
+            guard let kept, let former = try inspector.inspect(kept).inspection?.metadata else { return true }
+            return try inspector.inspect(place).inspection?.metadata?.entityVersionHashes != former.entityVersionHashes
+        }
+        guard settings.fencesFirst, let kept else { return nil }
+        // A fenced store takes writes only once its content, with the fence, is replaced.
+        if try gatherer.fence(in: kept) != nil { return try gatherer.fence(in: place) == nil ? true : nil }
+        // A replacement raises the schema cookie by one, rows do not.
+        let (former, now) = try (gatherer.schemaCookie(of: kept), gatherer.schemaCookie(of: place))
+        guard now == former &+ 1 else { return nil }
+        return try gatherer.definitions(of: place) == gatherer.definitions(of: run.run.old) ? true : nil
     }
 
     /// Recovers the run and returns the decision.
@@ -186,13 +194,9 @@ struct RunRecovery {
     private func liftOwnFence() throws {
         guard let status = try gatherer.status(of: run.run.old),
             status.identity.mayBe(recorded: run.run.oldIdentity), status.size > 0,
-            try fenceInOld()?.transaction == run.run.transaction
+            try gatherer.fence(in: run.run.old)?.transaction == run.run.transaction
         else { return }
         try FenceWriter.lift(from: run.run.old, lockTimeout: surroundings.lockTimeout)
-    }
-
-    private func fenceInOld() throws -> StoreFence? {
-        try surroundings.silent.reader.withView(of: run.run.old) { try StoreFence(reading: $0.connection) }
     }
 
     // MARK: Forward

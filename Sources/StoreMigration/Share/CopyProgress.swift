@@ -12,5 +12,7 @@ struct CopyProgress {
     var lockHold: Duration?
     /// The content digest of the completed copy, if taken before publication.
     var digest: String?
+    /// True once a fence may be committed in the old store although nothing is published.
+    var isFencedFirst = false
     var findings: [Finding] = []
 }

@@ -9,7 +9,7 @@ import SystemPackage
 ///
 /// The commit protocol orders the steps: stage, prove, lock, complete, publish, fence, unlock, prove the rest, close. A
 /// captured store gets no fence, so its lock is released when the copy is complete, and the rest of the proof precedes
-/// publication.
+/// publication. A run that brings a store back fences before it publishes.
 struct CopyRun {
     /// How often a copy is migrated again because programs wrote to the old store meanwhile.
     private static let mostMigrations = 4
@@ -35,6 +35,7 @@ struct CopyRun {
         } catch {
             if destination.placed != nil { throw MigrationError(error).afterPublishing }
             progress.lock?.rollback()
+            try liftFirstFence(progress, cause: error)
             try context.rollBack(destination, progress.nest, &journal, cause: error)
             throw error
         }
@@ -88,9 +89,10 @@ struct CopyRun {
         case .fence:
             if let migration = copy.migration { try copy.adopt(migration) }
             try copy.treat()
+            if context.settings.fencesFirst { try fenceFirst(&progress) }
             try destination.place(copy, oldToken: oldToken, digest: copy.provedDigest, &journal)
             RunMoment.placed.pass()
-            try commitFence(&progress)
+            if context.settings.fencesFirst { progress.lock?.rollback() } else { try commitFence(&progress) }
             progress.lockHold = start.duration(to: .now)
             try journal.append(.fenced)
         case .capture:
@@ -140,5 +142,26 @@ struct CopyRun {
         guard let lock = progress.lock else { return }
         progress.findings += try FenceWriter(lock).set(transaction: context.transaction, newPath: context.new.path)
         try lock.commit(deadline: context.lockDeadline())
+    }
+
+    /// Fences the old store and takes its lock again, so that it stays as it was copied.
+    private func fenceFirst(_ progress: inout CopyProgress) throws {
+        guard let lock = progress.lock else { return }
+        progress.isFencedFirst = true
+        try commitFence(&progress)
+        try lock.beginWriting(deadline: context.lockDeadline(), monitor: context.monitor)
+        // A fence does not refuse new tables.
+        guard try progress.oldStore?.isUndisturbed() == true else { throw OldStoreWritten(path: context.old.path) }
+    }
+
+    /// Lifts the fence of a run that is rolled back; if that fails, recovery lifts it.
+    private func liftFirstFence(_ progress: CopyProgress, cause: any Error) throws {
+        guard progress.isFencedFirst else { return }
+        do {
+            try FenceWriter.lift(from: context.old, lockTimeout: context.surroundings.lockTimeout)
+        } catch {
+            context.logger.error("the fence was not lifted", metadata: ["error": "\(error)", "cause": "\(cause)"])
+            throw MigrationError(cause).afterPublishing
+        }
     }
 }

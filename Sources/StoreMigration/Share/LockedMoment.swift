@@ -28,11 +28,14 @@ struct LockedMoment {
         reading.token == inspection.token || reading.token.holdsSameContent(as: inspection.token)
     }
 
+    /// True while no other connection has committed since the lock was held.
+    func isUndisturbed() throws -> Bool { try lock?.dataVersion() == dataVersion }
+
     /// The youngest token for the same content: the current one if no connection committed since the lock was held.
     func youngestReading(of location: StoreLocation, in folder: Directory) throws -> TokenReading {
         // The token is read first: a commit after it changes the count.
         let latest = try OldStateRecorder.read(location, in: folder)
-        guard let lock, let dataVersion, try lock.dataVersion() == dataVersion else { return reading }
+        guard lock != nil, dataVersion != nil, try isUndisturbed() else { return reading }
         return latest
     }
 }

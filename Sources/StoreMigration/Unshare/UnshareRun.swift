@@ -285,6 +285,15 @@ struct UnshareRun {
                 advice: "Nothing was replaced. Run the command again: it merges the late writes first.",
                 next: .unshare(old: old.path, new: new.path)
             )
+        } catch is OldStoreWritten {
+            try journal.append(.rolledBack)
+            throw MigrationError(
+                .busy,
+                "the new store's tables were changed while it was brought back",
+                path: new.path,
+                advice: "Nothing was replaced. Run the command again.",
+                next: .unshare(old: old.path, new: new.path)
+            )
         } catch is DestinationAppeared where shared.retiredTo != nil {
             try journal.append(.rolledBack)
             throw MigrationError(
@@ -301,7 +310,14 @@ struct UnshareRun {
     /// The settings of the copy back: the old content is replaced if it is still the shared one, and a copy of it is
     /// kept.
     private var backwards: RunSettings {
-        RunSettings(treatment: .fence, onBoth: .keepOld, level: options.level, merging: options.mergeSettings)
+        var settings = RunSettings(
+            treatment: .fence,
+            onBoth: .keepOld,
+            level: options.level,
+            merging: options.mergeSettings
+        )
+        settings.fencesFirst = true
+        return settings
     }
 
     // MARK: The new store
@@ -316,7 +332,8 @@ struct UnshareRun {
         do {
             let outcome = try withdrawal(unjournalled: wayBack.unjournalled(transaction)).run()
             return .done(path: outcome.old?.path ?? new.path)
-        } catch let error as MigrationError where error.outcome == .busy {
+        } catch let error as MigrationError where [.busy, .notWritable, .failed].contains(error.outcome) {
+            // The content is back, and the new store is fenced: nothing is lost until another run can rename it.
             return .refused(error)
         }
     }

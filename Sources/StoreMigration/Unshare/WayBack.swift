@@ -83,6 +83,10 @@ struct WayBack {
             guard let inspection = condition.inspection else {
                 throw MigrationError(.nothingFound, "the new store is missing", path: new.path)
             }
+            // A killed attempt whose journal was lost left its fence before it replaced anything.
+            if inspection.fence?.transaction == transaction {
+                try FenceWriter.lift(from: new, lockTimeout: surroundings.lockTimeout)
+            }
             // The copy checks this UUID again under the store's lock.
             guard inspection.uuid == shared.completion.newUUID else { throw notAtItsPlace }
             return try copy(inspection, back: shared, transaction, &journal)
@@ -115,11 +119,11 @@ struct WayBack {
 
     /// The state that a lost journal of a finished unshare would have; nil if the new store shows no finished unshare.
     ///
-    /// The new store's fence contains the transaction ID, and is committed after the content is published. The name of
-    /// a withdrawn store contains the ID, too.
+    /// The new store's fence contains the transaction ID. It is committed before the content is published, so that the old
+    /// store must differ from its displaced copy, too. The name of a withdrawn store contains the ID.
     func unjournalled(_ transaction: String) throws -> RunState.SharedRun? {
         guard case .none = try stateFolder.state(), let folder = try gatherer.folder(of: new),
-            let placed = try gatherer.status(of: old)?.identity
+            let placed = try gatherer.status(of: old)?.identity, try gatherer.fence(in: old) == nil
         else { return nil }
         let withdrawn = StoreLocation(
             folder: new.folder,
@@ -129,7 +133,7 @@ struct WayBack {
             guard try folder.status(of: place.name) != nil else { continue }
             let reading = try OldStateRecorder.read(place, in: folder)
             guard let inspection = try inspector.inspect(place).inspection,
-                inspection.fence?.transaction == transaction
+                inspection.fence?.transaction == transaction, try !isFormer(transaction, not: place)
             else { return nil }
             let state = try reading.state(SettledDigest(copied: gatherer.digest(of: place)))
             return RunState.SharedRun(
@@ -151,6 +155,13 @@ struct WayBack {
             )
         }
         return nil
+    }
+
+    /// True if the old store still has the content of the copy made of it, and not that of the store at `place`.
+    private func isFormer(_ transaction: String, not place: StoreLocation) throws -> Bool {
+        guard let kept = keptAside(transaction) else { return false }
+        let digest = try gatherer.rowDigest(of: old)
+        return try digest == gatherer.rowDigest(of: kept) && digest != gatherer.rowDigest(of: place)
     }
 
     private func copy(

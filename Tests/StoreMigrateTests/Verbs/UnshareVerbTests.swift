@@ -1,4 +1,5 @@
 import FoundationEssentials
+import StoreFormat
 import Testing
 
 @Suite("Verb unshare")
@@ -72,5 +73,45 @@ struct UnshareVerbTests {
         let late = try await Tool.run(["unshare", old, new, "--policy", "late"])
         #expect(late.status == 0, "\(late.errors)")
         #expect(try await SQLiteProgram.run(old, "SELECT name FROM habit WHERE id = 1").contains("late"))
+    }
+
+    @Test(
+        "A killed unshare never leaves two stores that take writes, and the next one brings every row back",
+        arguments: ["fence", "capture"],
+        [RunMoment.publishing, .placed]
+    )
+    func killed(policy: String, moment: RunMoment) async throws {
+        let share = try await Tool.run(["share", old, scratch.path("b"), "--old", policy])
+        #expect(share.status == 0, "\(share.errors)")
+        try await SQLiteProgram.run(new, "INSERT INTO habit (name) VALUES ('new')")
+        try Tool.kill(["unshare", old, new, "--level", "content"], in: scratch.path, at: moment)
+        let insert = ["sqlite3", new, "INSERT INTO habit (name) VALUES ('after')"]
+        let isRefused = try await Tool.run(command: insert).status != 0
+        #expect(isRefused == (moment == .placed))
+
+        let run = try await Tool.run(["unshare", old, new])
+
+        #expect(run.status == 0, "\(run.errors)")
+        let names = try await SQLiteProgram.run(
+            old,
+            "SELECT group_concat(name) FROM habit WHERE name IN ('new', 'after')"
+        )
+        #expect(names == (isRefused ? "new\n" : "new,after\n"))
+    }
+
+    @Test("A defect that both stores have stops neither unshare nor retire", arguments: ["unshare", "retire"])
+    func inheritedDefect(verb: String) async throws {
+        let broken = """
+            CREATE TABLE checked (x CHECK (x > 0));
+            PRAGMA ignore_check_constraints = 1;
+            INSERT INTO checked VALUES (0)
+            """
+        try await SQLiteProgram.run(old, broken)
+        let share = try await Tool.run(["share", old, scratch.path("b")])
+        #expect(share.status == 0, "\(share.errors)")
+
+        let run = try await Tool.run([verb, old, new])
+
+        #expect(run.status == 0, "\(run.errors)")
     }
 }

@@ -60,27 +60,32 @@ struct InterruptedUnshareTests {
         (.capture, false), (.capture, true), (.fence, true),
     ]
 
-    @Test("The next unshare merges writes to the old store after the kill", arguments: writableCases)
+    @Test(
+        "Writes to the old store after the kill are kept: merged, or beside the content that was brought back",
+        arguments: writableCases
+    )
     func writtenSince(policy: ShareOptions.OldStorePolicy, isCommitted: Bool) throws {
         let places = try shared(policy)
         try write("INSERT INTO t VALUES (2, 'new')", to: places.newStore)
         let killed = try InterruptedWayBack(of: places, isCommitted: isCommitted)
         try write("INSERT INTO t VALUES (3, 'late')", to: places.oldStore)
 
-        let error = #expect(throws: MigrationError.self) { try unsharing(places).unshareAndWait() }
+        if !isCommitted {
+            let error = #expect(throws: MigrationError.self) { try unsharing(places).unshareAndWait() }
 
-        #expect(error?.outcome == .busy)
-        #expect(error?.advice.contains("Remove") == false)
-        #expect(error?.next == .unshare(old: places.oldStore.path, new: places.newStore.path))
-        #expect(try places.rows(of: places.oldStore) == (isCommitted ? ["early", "late", "new"] : ["early", "late"]))
-        #expect(try places.migrator().statusAndWait().run == .shared)
+            #expect(error?.outcome == .busy)
+            #expect(error?.advice.contains("Remove") == false)
+            #expect(error?.next == .unshare(old: places.oldStore.path, new: places.newStore.path))
+            #expect(try places.rows(of: places.oldStore) == ["early", "late"])
+            #expect(try places.migrator().statusAndWait().run == .shared)
+        }
         #expect(try unsharing(places).unshareAndWait().outcome == .unshared)
         #expect(try places.rows(of: places.oldStore) == ["early", "late", "new"])
         let kept = try places.old.directory.openDirectory(AsideFolder.name(for: killed.transaction))
         #expect(try places.rows(of: StoreLocation(folder: kept.path, name: places.name)) == ["early"])
     }
 
-    @Test("The next unshare merges Core Data objects that were added after the kill", arguments: writableCases)
+    @Test("Core Data objects that were added to the old store after the kill are kept", arguments: writableCases)
     func objectsWrittenSince(policy: ShareOptions.OldStorePolicy, isCommitted: Bool) throws {
         let world = try MergeWorld(journalMode: "rollback")
         let places = world.places
@@ -92,17 +97,17 @@ struct InterruptedUnshareTests {
         _ = try InterruptedWayBack(of: places, isCommitted: isCommitted)
         try world.add(4, "late", to: places.oldStore)
 
-        let error = #expect(throws: MigrationError.self) { try unsharing(places, level: .coredata).unshareAndWait() }
+        if !isCommitted {
+            let error = #expect(throws: MigrationError.self) {
+                try unsharing(places, level: .coredata).unshareAndWait()
+            }
 
-        #expect(error?.outcome == .busy)
-        #expect(try unsharing(places, level: .coredata).unshareAndWait().outcome == .unshared)
-        let content = try world.content(of: places.oldStore)
-        // If the content was replaced already, both stores have the new object. Days have no unique value, so a
-        // duplicate is no loss.
-        #expect(content.count == 4)
-        for (line, expected) in zip(content, ["1 Run -: 1 2", "2 Read -:", "3 new : 3", "4 late : 4"]) {
-            #expect(isCommitted ? line.hasPrefix(expected) : line == expected)
+            #expect(error?.outcome == .busy)
         }
+        #expect(try unsharing(places, level: .coredata).unshareAndWait().outcome == .unshared)
+        #expect(
+            try world.content(of: places.oldStore) == ["1 Run -: 1 2", "2 Read -:", "3 new : 3", "4 late : 4"]
+        )
         try world.expectSound(places.oldStore)
     }
 
@@ -117,9 +122,10 @@ struct InterruptedUnshareTests {
         _ = try InterruptedWayBack(of: places, isCommitted: true, externalFiles: ["blob": blob])
         try write("INSERT INTO t VALUES (3, 'late')", to: places.oldStore)
 
-        #expect(throws: MigrationError.self) { try unsharing(places).unshareAndWait() }
+        #expect(try unsharing(places).unshareAndWait().outcome == .unshared)
 
         #expect(try places.externalFiles(in: places.old.directory) == ["blob": 7])
+        #expect(try places.rows(of: places.oldStore) == ["early", "late", "new"])
     }
 
     @Test(
@@ -180,5 +186,48 @@ struct InterruptedUnshareTests {
         #expect(try Recovery(of: places.oldStore.url).abortAndWait().outcome == .done)
         try outer.removeDirectory(places.name)
         #expect(try unsharing(places).unshareAndWait().outcome == .unshared)
+    }
+
+    @Test("An unshare whose replacement fails lifts the fence of the new store")
+    func fenceLifted() throws {
+        let places = try shared(.capture)
+        try write("INSERT INTO t VALUES (2, 'new')", to: places.newStore)
+        let holder = try StoreWriterProcess(places.oldStore.path)
+        #expect(try holder.execute("BEGIN IMMEDIATE") == "ok")
+
+        let error = #expect(throws: MigrationError.self) {
+            try unsharing(places, lockTimeout: .milliseconds(200)).unshareAndWait()
+        }
+
+        #expect(error?.outcome == .busy)
+        #expect(try !places.isFenced(places.newStore))
+        #expect(try holder.execute("ROLLBACK") == "ok")
+        #expect(holder.waitForExit() == 0)
+        #expect(try unsharing(places).unshareAndWait().outcome == .unshared)
+        #expect(try places.rows(of: places.oldStore) == ["early", "new"])
+    }
+
+    @Test("A store that a program created after the new one was renamed stays, and the unshare is finished")
+    func createdSince() throws {
+        let places = try shared(.fence)
+        let records = try places.records()
+        let transaction = try #require(try unsharing(places).unshareAndWait().transaction)
+        // As if the run had been killed before it recorded the new name.
+        try StateFolder(of: places.oldStore, stateFolder: nil)
+            .withJournal(deadline: Deadline(after: .seconds(60))) { journal in
+                for record in records + [.unsharing(transaction: transaction)] { try journal.append(record) }
+            }
+        let folder = try StateFolder(of: places.newStore, stateFolder: nil).open()
+        let withdrawal = try MigrationJournal.records(in: folder)
+        try #require(withdrawal.last.map { if case .retired = $0 { true } else { false } } == true)
+        try folder.removeFile(MigrationJournal.name)
+        var journal = try MigrationJournal(in: folder)
+        for record in withdrawal.dropLast() { try journal.append(record) }
+        try places.container.write(places.name, [])
+
+        #expect(try unsharing(places).unshareAndWait().outcome == .unshared)
+
+        #expect(try places.container.bytes(places.name).isEmpty)
+        #expect(try places.rows(of: places.oldStore) == ["early"])
     }
 }

@@ -56,10 +56,15 @@ struct InterruptedWayBack {
                 for record in records { try journal.append(record) }
             }
         guard isCommitted else { return }
+        let cookie = try StoreReader().withView(of: old) { try StoreHeader(reading: $0.connection).schemaCookie }
         let file = try oldFolder.openFile(places.name, for: .writing)
         try file.truncate(to: 0)
         try file.close()
         try places.old.overwrite(places.name, at: 0, places.container.bytes(places.name))
+        // As SQLite's backup leaves it.
+        let connection = try places.old.open(places.name)
+        try connection.execute("PRAGMA schema_version = \(cookie + 1)")
+        try connection.close()
     }
 
     private static func rowDigest(of store: StoreLocation) throws -> String {

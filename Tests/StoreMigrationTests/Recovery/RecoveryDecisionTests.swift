@@ -10,7 +10,7 @@ struct RecoveryCase: CustomTestStringConvertible, Sendable {
     let records: [JournalRecord]
     var main: FileIdentity?
     var digest: String?
-    var isMigrated: Bool?
+    var isReplaced: Bool?
     let decision: RecoveryDecision
 
     private static let ours = FileIdentity(device: 1, inode: 7)
@@ -153,7 +153,7 @@ struct RecoveryCase: CustomTestStringConvertible, Sendable {
             records: [begin, replacing],
             main: ours,
             digest: "other",
-            isMigrated: true,
+            isReplaced: true,
             decision: .forward
         ),
         Self(
@@ -161,7 +161,7 @@ struct RecoveryCase: CustomTestStringConvertible, Sendable {
             records: [begin, replacing],
             main: ours,
             digest: "other",
-            isMigrated: false,
+            isReplaced: false,
             decision: .back
         ),
         Self(
@@ -187,7 +187,7 @@ struct RecoveryDecisionTests {
             Issue.record("the records describe no interrupted run")
             return
         }
-        let observation = RecoveryDecision.Observation(main: row.main, digest: row.digest, isMigrated: row.isMigrated)
+        let observation = RecoveryDecision.Observation(main: row.main, digest: row.digest, isReplaced: row.isReplaced)
         #expect(RecoveryDecision(run, observation) == row.decision)
     }
 }
