@@ -59,3 +59,12 @@ int clinux_file_system_type(int descriptor, uint64_t *type) {
     *type = (uint64_t)information.f_type;
     return 0;
 }
+
+int clinux_birth_time(int directory, const char *name, int64_t *seconds, int64_t *nanoseconds) {
+    struct statx status;
+    if (statx(directory, name, AT_SYMLINK_NOFOLLOW, STATX_BTIME, &status) != 0) return -1;
+    if (!(status.stx_mask & STATX_BTIME)) return 0;
+    *seconds = status.stx_btime.tv_sec;
+    *nanoseconds = status.stx_btime.tv_nsec;
+    return 1;
+}

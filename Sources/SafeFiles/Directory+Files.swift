@@ -154,10 +154,16 @@ extension Directory {
 
     /// True if the folder is on a network file system, or on one that a user-space program serves.
     package func isOnNetworkFileSystem() throws(FileError) -> Bool {
-        let type = try perform("read the file system type of") { number throws(Errno) in
+        try Self.networkFileSystemTypes.contains(fileSystemType())
+    }
+
+    /// True if the folder is on an overlay, where a file's first change creates it anew in the upper layer.
+    package func isOnOverlay() throws(FileError) -> Bool { try fileSystemType() == 0x794C_7630 }
+
+    private func fileSystemType() throws(FileError) -> UInt64 {
+        try perform("read the file system type of") { number throws(Errno) in
             try operations.fileSystemType(of: number)
         }
-        return Self.networkFileSystemTypes.contains(type)
     }
 
     /// Magic numbers from `linux/magic.h` and statfs(2).

@@ -68,6 +68,11 @@ package final class Directory: Sendable {
         }
     }
 
+    /// When the file with this name was created; nil if the file system does not record it.
+    package func birthTime(of name: String) throws(FileError) -> FileStatus.Time? {
+        try perform("stat", name) { number throws(Errno) in try operations.birthTime(of: name, in: number) }
+    }
+
     /// The names in the folder, sorted by their bytes, without `.` and `..` and without those that are not valid UTF-8.
     package func entries() throws(FileError) -> [String] { try entries { _ in true } }
 

@@ -45,6 +45,12 @@ package struct LinuxFileSystem: FileSystemOperations {
         return FileStatus(status)
     }
 
+    package func birthTime(of name: String, in directory: Int32) throws(Errno) -> FileStatus.Time? {
+        var (seconds, nanoseconds): (Int64, Int64) = (0, 0)
+        let isKnown = try Self.value { clinux_birth_time(directory, name, &seconds, &nanoseconds) } == 1
+        return isKnown ? FileStatus.Time(seconds: seconds, nanoseconds: nanoseconds) : nil
+    }
+
     package func allowsWriting(_ name: String, in directory: Int32) throws(Errno) -> Bool {
         let wanted = name == "." ? W_OK | X_OK : W_OK
         do throws(Errno) {

@@ -105,6 +105,10 @@ extension RecordingFileSystem {
         }
     }
 
+    package func birthTime(of name: String, in directory: Int32) throws(Errno) -> FileStatus.Time? {
+        try record("birthTime \(name)") { () throws(Errno) in try system.birthTime(of: name, in: directory) }
+    }
+
     package func allowsWriting(_ name: String, in directory: Int32) throws(Errno) -> Bool {
         try record("allowsWriting \(name)") { () throws(Errno) in try system.allowsWriting(name, in: directory) }
     }

@@ -38,6 +38,9 @@ int clinux_get_lease(int descriptor);
 /* 1 if chattr(1) made a name append-only or immutable; 0 if not, or if the file system has no such flag. */
 int clinux_is_restricted(int directory, const char *name);
 
+/* 1 and the time at which a name's file was created; 0 if the file system does not record it. */
+int clinux_birth_time(int directory, const char *name, int64_t *seconds, int64_t *nanoseconds);
+
 /* 1 if the open file has an access control list beyond its mode, or a default one; 0 if it has none. */
 int clinux_has_access_list(int descriptor);
 

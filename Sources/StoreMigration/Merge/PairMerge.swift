@@ -22,9 +22,9 @@ struct PairMerge {
         for (old, new) in [(from, into), (into, from)] {
             let folder = surroundings.stateFolder(of: old)
             let gatherer = FactsGatherer(old: old, new: new, surroundings: surroundings)
-            guard case .shared(let shared)? = try? folder.state(), try gatherer.newPlace(of: shared) == .ours else {
-                continue
-            }
+            guard let state = try? folder.state(), case .shared(let shared) = try gatherer.standing(state),
+                try gatherer.newPlace(of: shared) == .ours
+            else { continue }
             // Without a common base, the old store receives the new one's rows like those of any store.
             guard old == from || shared.base != nil else { continue }
             try gatherer.requireMergesStand(shared)

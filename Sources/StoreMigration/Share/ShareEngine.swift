@@ -30,10 +30,11 @@ struct ShareEngine {
     func plan() throws -> SharePlan {
         try PlacesCheck(old: old, new: new).require()
         try descriptionsFile()?.requireWritable()
-        let (state, holders) = try stateFolder.observed()
-        if !holders.isEmpty, let run = state.run {
+        let (recorded, holders) = try stateFolder.observed()
+        if !holders.isEmpty, let run = recorded.run {
             return SharePlan(atWork: run.transaction, holders, old: old, new: new)
         }
+        let state = try gatherer.standing(recorded)
         if case .interrupted(let run) = state { return SharePlan(interrupted: run, old: old, new: new) }
         if case .interrupted(let run)? = try? surroundings.besideStores.stateFolder(of: new).state(isShownOnly: true),
             !isToOldPlace(run.run)
@@ -83,6 +84,7 @@ struct ShareEngine {
             if case .unsharing(let shared, _) = state, try rollBackUnshare(from: shared.run.new) { continue }
             finishRetirement(state)
             try requireNotUnsharing(state)
+            if try gatherer.voidIfOtherStore(state, in: stateFolder) { continue }
             try RunRecovery.recover(
                 runOver: new,
                 settings: options.runSettings,

@@ -20,7 +20,8 @@ struct StatusGatherer {
     private var gatherer: FactsGatherer { FactsGatherer(old: old, new: new, surroundings: surroundings) }
 
     func report() throws -> StatusReport {
-        let (state, holders) = try surroundings.stateFolder(of: old).observed(isShownOnly: true)
+        let (recorded, holders) = try surroundings.stateFolder(of: old).observed(isShownOnly: true)
+        let state = try gatherer.standing(recorded)
         let inspector = surroundings.inspector(.layout)
         let oldCondition = try inspector.inspect(old)
         let newCondition = try inspector.inspect(new)

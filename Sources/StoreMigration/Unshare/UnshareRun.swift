@@ -32,6 +32,7 @@ struct UnshareRun {
         }
         try requireNotSharedOn()
         try recover()
+        if try gatherer.voidIfOtherStore(stateFolder.state(), in: stateFolder) { throw try notShared() }
         let late = try mergeLateWrites()
         return try stateFolder.withJournal(deadline: surroundings.lockDeadline()) { journal in
             let (shared, transaction) = try begin(&journal)
@@ -106,7 +107,8 @@ struct UnshareRun {
         try PlacesCheck(old: old, new: new).require()
         try requireNotSharedOn()
         try requireMergeNames()
-        let (state, holders) = try stateFolder.observed()
+        let (recorded, holders) = try stateFolder.observed()
+        let state = try gatherer.standing(recorded)
         if !holders.isEmpty, let run = state.run {
             return SharePlan(atWork: run.transaction, holders, old: old, new: new)
         }

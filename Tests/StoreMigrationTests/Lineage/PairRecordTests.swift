@@ -1,4 +1,5 @@
 import FoundationEssentials
+import SafeFiles
 import StoreBackup
 import StoreFormat
 import TestSupport
@@ -223,5 +224,50 @@ struct PairRecordTests {
         try lives.write("UPDATE t SET v = 'edited' WHERE v = 'third'", at: "c")
         #expect(try lives.share("a", "c").outcome == .bothHoldObjects)
         #expect(try lives.values(at: "c") == ["one", "two", "edited"])
+    }
+
+    /// How an app creates its store again at the old path.
+    enum Recreation: CaseIterable {
+        /// The file system may give the new file the inode of the removed one.
+        case removed
+        case besideTheFormer
+        case renamedOver
+    }
+
+    @Test(
+        "A store that an app creates again at the old path deletes and changes nothing in the new one",
+        arguments: Recreation.allCases,
+        [false, true]
+    )
+    func createdAgain(_ recreation: Recreation, hasRows: Bool) throws {
+        let lives = try Lives()
+        try lives.share("a", "b")
+        try lives.write("INSERT INTO t VALUES (3, 'u2')", at: "b")
+        let folder = try lives.folder("a")
+        let name = try lives.store("a").name
+        let sql =
+            "PRAGMA journal_mode = wal; CREATE TABLE t (id INTEGER PRIMARY KEY, v);"
+            + (hasRows ? "INSERT INTO t VALUES (1, 'own')" : "")
+        switch recreation {
+        case .removed:
+            try folder.directory.removeFile(name)
+            _ = try folder.makeStore(sql)
+        case .besideTheFormer:
+            try folder.directory.move(name, to: "former", in: folder.directory)
+            _ = try folder.makeStore(sql)
+        case .renamedOver:
+            _ = try folder.makeStore(sql, as: "fresh.sqlite")
+            try folder.directory.removeFile(name)
+            try folder.directory.move("fresh.sqlite", to: name, in: folder.directory)
+        }
+
+        let status = try lives.status("a", "b")
+        #expect(status.findings.map(\.code).contains(.commonStateUnknown))
+        #expect(throws: MigrationError.self) { try lives.unshare("a", "b") }
+        let share = try lives.share("a", "b")
+
+        #expect(share.outcome == (hasRows ? .bothHoldObjects : .alreadyShared), "\(share)")
+        #expect(try lives.values(at: "b") == ["one", "two", "u2"])
+        #expect(try lives.values(at: "a") == (hasRows ? ["own"] : []))
     }
 }
