@@ -7,6 +7,11 @@ public struct EntityMapping: Hashable, Sendable {
         public let target: AttributeDescription
         /// The attribute that has the values; nil if the objects get the default.
         public let source: AttributeDescription?
+
+        /// True if values that may be in files must move into their rows.
+        var movesIntoRows: Bool {
+            source?.allowsExternalBinaryDataStorage == true && !target.allowsExternalBinaryDataStorage
+        }
     }
 
     /// A relationship of the target and its source.

@@ -32,6 +32,8 @@ public struct MappingRefusal: Hashable, Sendable {
         case severalDestinations
         /// A row has an entity number that the store's model lacks.
         case unknownEntityNumber
+        /// A value that must move into its row is in a file that is missing.
+        case missingExternalFile
         /// The store has spatial indexes, or definitions outside its model, that refer to tables which change.
         case unsupportedDefinition
         /// CloudKit's mirror refers to entities by numbers that would change.
@@ -46,7 +48,7 @@ public struct MappingRefusal: Hashable, Sendable {
                 .relationshipDestination, .relationshipInverse:
                 134190
             case .mandatoryAttribute, .mandatoryRelationship, .uniquenessConstraint, .severalDestinations,
-                .unknownEntityNumber:
+                .unknownEntityNumber, .missingExternalFile:
                 134110
             case .olderVersion, .unsupportedDefinition, .cloudMirror: nil
             }

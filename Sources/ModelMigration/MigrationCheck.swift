@@ -1,3 +1,4 @@
+import SafeFiles
 import StoreFormat
 import StoreWriting
 
@@ -11,9 +12,11 @@ struct MigrationCheck {
         (self.plan, self.connection) = (plan, connection)
     }
 
-    /// Returns every refusal.
-    mutating func run() throws -> [MappingRefusal] {
+    /// Returns every refusal; `external` is the folder of the store's external files.
+    mutating func run(_ external: Directory?) throws -> [MappingRefusal] {
         try checkDefinitions()
+        checkTables()
+        try checkExternalFiles(external)
         try checkEntityNumbers()
         for table in plan.shape.tables where table.joinKey == nil {
             guard let mapping = RowMapping(plan, table: table.name) else { continue }
@@ -45,6 +48,61 @@ struct MigrationCheck {
                 remedy: "Migrate the store with its app."
             )
         )
+    }
+
+    /// SQLite's limit of columns, and names that a migration needs for a time.
+    private mutating func checkTables() {
+        for table in plan.shape.tables where table.columns.count > Self.mostColumns {
+            refusals.append(
+                MappingRefusal(
+                    .invalidModel,
+                    "the table \(table.name) would have \(table.columns.count) columns, and SQLite permits"
+                        + " \(Self.mostColumns)",
+                    remedy: "Move attributes to another entity."
+                )
+            )
+        }
+        for table in plan.source.schema.tables where table.name.hasPrefix(TableRewriting.interimPrefix) {
+            refusals.append(
+                MappingRefusal(
+                    .unsupportedDefinition,
+                    "the table \(table.name) has a name that the migration needs",
+                    remedy: "Rename the table."
+                )
+            )
+        }
+    }
+
+    private static let mostColumns = 2000
+
+    /// The files of values that move into their rows.
+    private mutating func checkExternalFiles(_ external: Directory?) throws {
+        for entity in plan.mapping.entities {
+            guard let former = entity.source.flatMap({ plan.source.layout.entities[$0] }) else { continue }
+            for attribute in entity.attributes where attribute.movesIntoRows {
+                guard let name = attribute.source?.name, let column = former.attribute(name)?.column else { continue }
+                let quoted = SQLName.quoted(column)
+                var isMissing = false
+                try connection.forEachRow(
+                    "SELECT substr(\(quoted), 2, 36) FROM \(SQLName.quoted(former.table)) "
+                        + "WHERE substr(\(quoted), 1, 1) = x'02' AND length(\(quoted)) = 38",
+                    []
+                ) { row in
+                    let file = row.withBytes(0) { String(decoding: $0, as: UTF8.self) }
+                    if try external?.status(of: file)?.kind != .regular { isMissing = true }
+                }
+                guard isMissing else { continue }
+                refusals.append(
+                    MappingRefusal(
+                        .missingExternalFile,
+                        entity: entity.target,
+                        property: attribute.target.name,
+                        "external files of its values are missing, and the values move into their rows",
+                        remedy: "Restore the files from a backup; verify names them."
+                    )
+                )
+            }
+        }
     }
 
     private mutating func checkEntityNumbers() throws {

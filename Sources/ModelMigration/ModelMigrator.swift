@@ -49,7 +49,7 @@ package struct ModelMigrator {
     /// Throws ``MappingRefusals`` with every reason in the rows why the migration cannot be carried out; only reads.
     package func check() throws {
         var check = MigrationCheck(plan, connection)
-        let refusals = try check.run()
+        let refusals = try check.run(external)
         guard refusals.isEmpty else { throw MappingRefusals(refusals) }
     }
 
@@ -163,9 +163,7 @@ package struct ModelMigrator {
     private func inlineExternalValues(_ layout: StoreLayout) throws {
         for entity in mapping.entities {
             for attribute in entity.attributes {
-                guard attribute.source?.allowsExternalBinaryDataStorage == true,
-                    !attribute.target.allowsExternalBinaryDataStorage,
-                    let stored = layout.entities[entity.target],
+                guard attribute.movesIntoRows, let stored = layout.entities[entity.target],
                     let column = stored.attribute(attribute.target.name)?.column
                 else { continue }
                 let (table, name) = (SQLName.quoted(stored.table), SQLName.quoted(column))

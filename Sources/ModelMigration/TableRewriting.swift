@@ -142,7 +142,8 @@ struct TableRewriting {
     }
 
     /// The name of a new table until the former one is dropped.
-    private static func interim(_ name: String) -> String { "_store_migrate_new_" + name }
+    private static func interim(_ name: String) -> String { interimPrefix + name }
+    static let interimPrefix = "_store_migrate_new_"
 
     // MARK: Indexes
 

@@ -8,8 +8,8 @@ import StoreVerification
 
 /// Migrates the store at one path, with the steps and the journal of a share.
 ///
-/// To the pairs of the store a migration is what its own app does: their records stay valid, and a merge with a store of
-/// another model is refused as after a migration by Core Data.
+/// To the pairs of the store a migration is what its own app does: their records stay valid, and late writes of the former
+/// version are migrated before they are merged.
 struct LightweightMigrationRun {
     let place: StoreLocation
     let target: MigrationTarget
@@ -24,7 +24,10 @@ struct LightweightMigrationRun {
         try requireInUse(stateFolder.state())
         // No journal is begun for a store that needs no migration, or cannot be migrated.
         let hasJournal = try stateFolder.isThere()
-        if !hasJournal, let outcome = try upToDate(requirePossible(forecast())) { return outcome }
+        if !hasJournal {
+            if let outcome = try upToDate(requirePossible(forecast())) { return outcome }
+            try requireWritable()
+        }
         return try stateFolder.withJournal(deadline: surroundings.lockDeadline()) { journal in
             if case .interrupted(let run) = journal.state {
                 surroundings.logger.notice("an interrupted run is recovered first")
@@ -36,12 +39,34 @@ struct LightweightMigrationRun {
             // The rows were examined above, and those of the copy are examined before it is migrated.
             let forecast = try requirePossible(forecast(examinesRows: hasJournal))
             if let outcome = upToDate(forecast) { return outcome }
+            try requireWritable()
             try MergeSettlement(of: place, surroundings).settle(&journal, in: stateFolder.open())
             return try migrate(forecast, &journal)
         }
     }
 
     // MARK: Deciding
+
+    /// What a run would do; throws what would stop it.
+    func dryRun() throws -> MigrationForecast {
+        try requireInUse(stateFolder.state())
+        let forecast = try forecast()
+        if forecast.verdict == .inferred { try requireWritable() }
+        return forecast
+    }
+
+    /// Throws unless this user can write the store and its journal.
+    private func requireWritable() throws {
+        try stateFolder.requireWritable()
+        try ShareRequirements.requireWritable(place, in: Directory.open(path: place.folder)) { reason in
+            MigrationError(
+                .notWritable,
+                "cannot write to the store: \(reason)",
+                path: place.path,
+                advice: "Run as its owner, or give this user write access: chmod, setfacl, chattr -i -a."
+            )
+        }
+    }
 
     /// What a run would do; reads the store, and every row if requirements depend on rows and `examinesRows` is true.
     func forecast(examinesRows: Bool = true) throws -> MigrationForecast {

@@ -38,7 +38,8 @@ public struct LightweightMigrator: Sendable {
 
     /// Decides what a migration would do, and writes nothing.
     ///
-    /// Throws for a store or a model that cannot be read; a mapping that cannot be inferred is a verdict.
+    /// Throws for a store or a model that cannot be read, and for a store that a migration could not write; a mapping that
+    /// cannot be inferred is a verdict.
     public func forecast() async throws(MigrationError) -> MigrationForecast {
         try await AsynchronousRun.result { () throws(MigrationError) in try forecastAndWait() }
     }
@@ -47,7 +48,7 @@ public struct LightweightMigrator: Sendable {
     public func forecastAndWait(
         isCancelled: (@Sendable () -> Bool)? = nil
     ) throws(MigrationError) -> MigrationForecast {
-        try run(isCancelled) { try $0.forecast() }
+        try run(isCancelled) { try $0.dryRun() }
     }
 
     /// Migrates the store unless it has the model version; cancelling the task stops it where that leaves nothing behind.

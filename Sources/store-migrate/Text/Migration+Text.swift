@@ -62,7 +62,7 @@ extension LightweightMigrationOutcome {
         guard transaction != nil else { return style.green("Migrated") + ": " + Escaped.text(message) }
         let tables = [(copiedTables, "copied"), (extendedTables, "changed in place")]
             .filter { !$0.0.isEmpty }.map { Figures.count(Int64($0.0.count), "table") + " " + $0.1 }
-        let work = tables.isEmpty ? "only metadata changed" : tables.joined(separator: ", ")
+        let work = tables.isEmpty ? "no rows of entities changed" : tables.joined(separator: ", ")
         var lines = [
             style.green("Migrated") + " \(path.lastName) to \(target.text): \(work) in \(Figures.seconds(duration))",
             "  store  \(Escaped.path(path))   proved: \(report?.passedLevels ?? "")",

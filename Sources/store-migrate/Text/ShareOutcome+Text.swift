@@ -49,6 +49,8 @@ extension ShareOutcome {
                 case .merged: "Merged"
                 case .unshared: "Unshared"
                 case .retired: "Retired"
+                case .restored: "Restored"
+                case .migrated: "Migrated"
                 case .rolledBack: "Rolled back"
                 case .nothingFound: "Nothing found"
                 default: "Done"

@@ -102,6 +102,42 @@ struct MigrateTrapsTests {
         }
     }
 
+    @Test("-n ends as the run would for a captured old store, names in use, and a missing external file")
+    func forecasts() async throws {
+        for form in ["captured", "names", "file", "columns"] {
+            let versions = try await ModelVersions(leaves: "nothing", in: "old")
+            var (model, status) = (try versions.second(), Int32(13))
+            switch form {
+            case "captured":
+                let new = try versions.scratch.folder("new") + "/Habits.sqlite"
+                let share = ["share", versions.store, new, "--old", "capture", "--level", "content"]
+                #expect(try await Tool.run(share).status == 0)
+                status = 4
+            case "names":
+                try await SQLiteProgram.run(versions.store, "CREATE TABLE _store_migrate_new_ZHABIT(a)")
+            case "columns":
+                let many = (0..<2000)
+                    .map { #"<attribute name="a\#($0)" optional="YES" attributeType="Integer 16"/>"# }
+                model = try versions.document("Wide", ModelVersions.habit(many.joined()))
+            default:
+                let inline = ModelVersions.habit().replacing(#" allowsExternalBinaryDataStorage="YES""#, with: "")
+                model = try versions.document("Inline", inline)
+                let files = versions.scratch.path("old/.Habits_SUPPORT/_EXTERNAL_DATA")
+                for name in try versions.scratch.names(files) {
+                    try FileManager.default.removeItem(atPath: files + "/" + name)
+                }
+            }
+            let words = ["migrate", versions.store, "--model", model]
+            let before = try versions.scratch.fingerprint()
+            let shown = try await Tool.run(words + ["-n"])
+            // A refusal by the models or the rows is a finding.
+            #expect(shown.status == (status == 13 ? 3 : status), "\(form): \(shown.output)\(shown.errors)")
+            let run = try await Tool.run(words)
+            #expect(run.status == status && run.errorLines.count == 1, "\(form): \(run.output)\(run.errors)")
+            #expect(try versions.scratch.fingerprint() == before, "\(form)")
+        }
+    }
+
     @Test("A process that has the store open is named, and the migration is done")
     func open() async throws {
         let versions = try await ModelVersions()
@@ -134,11 +170,13 @@ struct MigrateTrapsTests {
         try await Self.chmod("a+rX", versions.scratch.path)
         try await Self.chmod("a-w", versions.scratch.path("closed"))
         let before = try versions.scratch.fingerprint(versions.scratch.path("closed"))
-        let run = try await nobody.run(
-            ["migrate", versions.store, "--model", model],
-            temporary: try nobody.folder("t")
-        )
-        #expect(run.status == 12 && run.errorLines.count == 1, "\(run.output)\(run.errors)")
+        for form in [["-n"], []] {
+            let run = try await nobody.run(
+                ["migrate", versions.store, "--model", model] + form,
+                temporary: try nobody.folder("t")
+            )
+            #expect(run.status == 12 && run.errorLines.count == 1, "\(run.output)\(run.errors)")
+        }
         #expect(try versions.scratch.fingerprint(versions.scratch.path("closed")) == before)
         try await Self.chmod("u+w", versions.scratch.path("closed"))
     }
