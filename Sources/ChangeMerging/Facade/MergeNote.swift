@@ -16,6 +16,8 @@ public struct MergeNote: Hashable, Sendable, Codable {
         case indexRebuilt
         /// A search index keeps no texts, and lacks the merged rows.
         case indexNotFollowed
+        /// A constraint that only the shared store enforces rejected rows of the old store; they are parked.
+        case constraintRejected
     }
 
     public let kind: Kind

@@ -8,6 +8,8 @@ struct PlainExecution {
     let shared: StoreConnection
     let recording: (any MergeRecording)?
     let park: (ParkedRow) throws -> Void
+    /// The changes that the shared store's constraints rejected; their rows are parked.
+    private(set) var rejections: [MergeRejection] = []
     /// Updates deferred until other rows release unique values: the former values, and the new ones.
     private var waiting: [(table: Int, source: PlainKey, former: [SQLValue], row: [SQLValue])] = []
 
@@ -103,6 +105,7 @@ struct PlainExecution {
             } catch {
                 guard let kind = refusal else { throw error }
                 guard kind == .unique else {
+                    rejections.append(MergeRejection(of: .updated, in: table.name))
                     try park(
                         table.parked(
                             .old,
@@ -156,6 +159,7 @@ struct PlainExecution {
         for index in refused {
             let part = waiting[index]
             let table = plan.layout.tables[part.table]
+            rejections.append(MergeRejection(of: .updated, in: table.name))
             try park(
                 table.parked(
                     .old,
@@ -175,16 +179,22 @@ struct PlainExecution {
         let table = plan.layout.tables[index]
         for (_, action) in try keys(index, [.insert, .restore]) {
             let values = try oldRow(action.source, index)
-            guard try insertOrPark(values, action.source, index) else { continue }
+            let change: MergeRejection.Change = action.kind == .restore ? .restored : .inserted
+            guard try insertOrPark(values, action.source, index, change) else { continue }
             try note(table, before: nil, after: values)
         }
         for values in plan.added[index] {
-            guard try insertOrPark(values, PlainKey([]), index) else { continue }
+            guard try insertOrPark(values, PlainKey([]), index, .inserted) else { continue }
             try note(table, before: nil, after: values)
         }
     }
 
-    private func insertOrPark(_ values: [SQLValue], _ source: PlainKey, _ index: Int) throws -> Bool {
+    private mutating func insertOrPark(
+        _ values: [SQLValue],
+        _ source: PlainKey,
+        _ index: Int,
+        _ change: MergeRejection.Change
+    ) throws -> Bool {
         let table = plan.layout.tables[index]
         do {
             try insert(values, table)
@@ -193,6 +203,7 @@ struct PlainExecution {
             guard refusal != nil else { throw error }
             let row = table.isBag ? values : try oldValues(source, index)
             try park(table.parked(.old, source, at: nil, row, .constraint, from: [old]))
+            rejections.append(MergeRejection(of: change, in: table.name))
             return false
         }
     }

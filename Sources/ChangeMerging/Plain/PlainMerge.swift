@@ -97,21 +97,27 @@ struct PlainMerge: PlannedMerge {
             try StoreFence.requireNone(in: shared)
             try requireSameState()
             let recording = try run.record?(shared)
-            try StoreConnection.stopping([old, shared], by: monitor) { try writeRows(recording, park: run.park) }
+            let rejections = try StoreConnection.stopping([old, shared], by: monitor) {
+                try writeRows(recording, park: run.park)
+            }
             try MergeEpochTable.write(run.epoch, to: shared)
             try recording?.finish()
-            return MergeResult(.merged)
+            return MergeResult(.merged, rejections: rejections)
         }
     }
 
-    /// Writes the rows, inside a transaction of the shared store.
-    func writeRows(_ recording: (any MergeRecording)?, park: @escaping (ParkedRow) throws -> Void) throws {
+    /// Writes the rows, inside a transaction of the shared store; returns the changes that its constraints rejected.
+    func writeRows(
+        _ recording: (any MergeRecording)?,
+        park: @escaping (ParkedRow) throws -> Void
+    ) throws -> [MergeRejection] {
         setTriggers(fire: false)
         defer { setTriggers(fire: true) }
         var execution = PlainExecution(plan: plan, old: old, shared: shared, recording: recording, park: park)
         let stores = [old, shared]
         try StoreConnection.lending(stores, to: stores) { try execution.write() }
         try requireForeignKeys()
+        return execution.rejections
     }
 
     /// Triggers already fired on the old side, and their effects are among its changes.

@@ -58,6 +58,7 @@ package final class ManagedMerge: PlannedMerge {
         let execution = MergeExecution(plan: plan, sides: sides, writer: writer)
         try park(execution, run.park)
         var recording: (any MergeRecording)?
+        var rejections: [MergeRejection] = []
         let result = try writer.save(
             from: try origin(run),
             deadline: run.deadline,
@@ -73,7 +74,7 @@ package final class ManagedMerge: PlannedMerge {
                 try StoreConnection.stopping([connection, sides.old.connection], by: monitor) {
                     let triggers = IndexTriggers(try StoreSchema(reading: connection)).triggers
                     try writer.holding(triggers) { try execution.write(started) }
-                    try outside?.writeRows(recording, park: run.park)
+                    rejections = try outside?.writeRows(recording, park: run.park) ?? []
                     try plan.account?.write(from: sides.old.connection, to: connection)
                 }
                 var metadata = plan.account?.metadataChanges ?? [:]
@@ -82,7 +83,7 @@ package final class ManagedMerge: PlannedMerge {
             },
             beforeCommit: { try recording?.finish() }
         )
-        return MergeResult(.merged, historyTransaction: result.transaction)
+        return MergeResult(.merged, historyTransaction: result.transaction, rejections: rejections)
     }
 
     private func writer() throws -> RowWriter {

@@ -43,8 +43,10 @@ struct MergeCloser {
         if let failure { throw failure }
         return RunResult(
             transaction: context.transaction,
-            digest: store.digest,
-            objects: nil,
+            digest: merging.oldState?.digest ?? store.digest,
+            newDigest: store.digest,
+            // The new store's objects differ from the old one's, which the run has inspected.
+            objects: merging.takesNew == true ? nil : try countedObjects(),
             report: proof.report,
             work: nil,
             findings: findings,
@@ -108,6 +110,10 @@ struct MergeCloser {
             oldState: oldState,
             isFenced: former.isFenced
         )
+    }
+
+    private func countedObjects() throws -> Int64? {
+        try context.surroundings.silent.inspector(.counts).inspect(context.new).inspection?.objectCount
     }
 
     private func oldUUID() throws -> String? {

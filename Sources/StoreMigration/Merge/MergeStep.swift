@@ -90,7 +90,7 @@ struct MergeStep {
                 )
                 RunMoment.merged.pass()
                 try connection.close()
-                return (naming(planned.summary), result)
+                return (naming(planned.summary.excluding(result.rejections)), result)
             } catch let error as StoreError where error.code == .changedMeanwhile && !isRefused {
                 guard attempt < Self.mostPlans else {
                     throw StoreError(.busy, path: into.path, "the store keeps changing while the merge is planned")

@@ -6,7 +6,7 @@ import StoreVerification
 struct RunResult {
     let transaction: String
     let digest: String?
-    /// The digest of the new store, if it was migrated.
+    /// The digest of the new store, if it was migrated or merged into.
     var newDigest: String?
     /// Objects in the new store, when they were counted again.
     let objects: Int64?

@@ -42,8 +42,8 @@ extension ShareEngine {
             old: ShareOutcome.Side(
                 path: old.path,
                 uuid: inspection.uuid,
-                // A migration may remove objects from the copy.
-                objects: result.work?.migration == nil ? objects : inspection.objectCount,
+                // A migration may remove objects from the copy, and a merged store has objects of its own.
+                objects: result.work?.migration == nil && result.merge == nil ? objects : inspection.objectCount,
                 digest: result.digest
             ),
             new: ShareOutcome.Side(

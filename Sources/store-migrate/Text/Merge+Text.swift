@@ -76,6 +76,8 @@ extension MergeNote {
         case .triggersHeldBack: "\(place): its triggers did not fire; their changes in the other store were merged"
         case .indexRebuilt: "\(place): the search index was rebuilt"
         case .indexNotFollowed: "\(place): the search index is contentless, and does not include the merged rows"
+        case .constraintRejected:
+            "\(place): a constraint rejected \(count) changed rows of the old store; they are kept in the file"
         }
     }
 }

@@ -356,8 +356,26 @@ struct PlainMergeTests {
         )
         try triple.execute("INSERT INTO t VALUES (2, 'B', 1), (3, 'c', 1)", in: "old")
         try triple.execute("UPDATE t SET v = 'b'", in: "shared")
-        try triple.merge()
+        let summary = try triple.merge().summary
         #expect(try triple.rows("SELECT * FROM t") == ["1 b 1", "3 c 1"])
         #expect(triple.parked.map(\.reason) == [.constraint])
+        #expect(summary.inserted == 1 && summary.entities["t"]?.inserted == 1 && summary.parked == 1)
+        #expect(summary.notes == [MergeNote(.constraintRejected, entity: "t", count: 1)])
+    }
+
+    @Test("The summary does not count an insertion or an edit that a CHECK of the shared store rejects")
+    func rejectedByCheck() throws {
+        let triple = try PlainTriple(
+            "CREATE TABLE t (a INTEGER PRIMARY KEY, b CHECK (b > 0)); INSERT INTO t VALUES (1, 1), (2, 2)"
+        )
+        try triple.execute(
+            "PRAGMA ignore_check_constraints=1; INSERT INTO t VALUES (4, -7); UPDATE t SET b = -1 WHERE a = 1",
+            in: "old"
+        )
+        let summary = try triple.merge().summary
+        #expect(try triple.rows("SELECT * FROM t") == ["1 1", "2 2"])
+        #expect(summary.changesNothing && summary.entities.isEmpty && summary.parked == 2)
+        #expect(summary.notes == [MergeNote(.constraintRejected, entity: "t", count: 2)])
+        #expect(triple.parked.map(\.values["b"]) == [.integer(-1), .integer(-7)])
     }
 }

@@ -58,7 +58,7 @@ final class PlainTriple {
                 record: record
             )
         )
-        return (plan.summary, result)
+        return (plan.summary.excluding(result.rejections), result)
     }
 
     /// Rows as SQL literals, one text per row.

@@ -200,6 +200,27 @@ struct LateWriteTests {
         #expect(try places.migrator().statusAndWait().lateWrites == StatusReport.LateWrites.none)
     }
 
+    @Test("A row that a CHECK of the new store rejects is reported as parked, with the new store's own figures")
+    func rejectedRow() throws {
+        let places = try Places()
+        try places.old.makeStore(
+            "CREATE TABLE t (id INTEGER PRIMARY KEY, x CHECK (x > 0)); INSERT INTO t VALUES (1, 1)"
+        )
+        try places.share { $0.oldStore = .capture }
+        let writer = try places.old.open()
+        try writer.execute("PRAGMA ignore_check_constraints=1; INSERT INTO t VALUES (4, -7)")
+        try writer.close()
+
+        let outcome = try places.share { $0.oldStore = .capture }
+
+        #expect(outcome.merge?.summary.inserted == 0 && outcome.merge?.summary.parked == 1)
+        #expect(outcome.merge?.summary.notes.map(\.kind) == [.constraintRejected])
+        #expect(outcome.merge?.parkedRows != nil)
+        #expect(outcome.old?.objects == 2 && outcome.new?.objects == 1)
+        #expect(try outcome.old?.digest == places.digest(of: places.oldStore))
+        #expect(try outcome.new?.digest == places.digest(of: places.newStore))
+    }
+
     @Test("A changed base is refused before anything is written")
     func tamperedBase() throws {
         let world = try MergeWorld()
