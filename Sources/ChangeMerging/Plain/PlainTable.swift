@@ -50,8 +50,11 @@ struct PlainTable: Sendable {
     var isBag: Bool { key.isEmpty }
     var quotedName: String { SQLName.quoted(name) }
     private var quotedSource: String { SQLName.quoted(source) }
-    /// The column name of the row number, which a query selects last; nil if the key identifies rows.
+    /// The column name of the row number, which a query selects last unless it is the key; nil if the key identifies
+    /// rows.
     private var number: String? { rowID ?? (isBag ? "rowid" : nil) }
+    /// True if the row number is the key: a result has no room for it beside as many columns as a table may have.
+    private var isNumberKey: Bool { rowID != nil && hasMovableKey }
 
     /// The columns, large values by reference unless `connection` is nil, then the row's number.
     private func sourceList(references connection: StoreConnection?) -> String {
@@ -60,7 +63,8 @@ struct PlainTable: Sendable {
                 guard let connection, !key.contains(place) else { return SQLName.quoted(name) }
                 return connection.reference(to: name, of: source, rowID: number)
             }
-        return (columns + (number.map { [SQLName.quoted($0)] } ?? [])).joined(separator: ", ")
+        let last = isNumberKey ? nil : number
+        return (columns + (last.map { [SQLName.quoted($0)] } ?? [])).joined(separator: ", ")
     }
 
     // MARK: Reading
@@ -192,7 +196,8 @@ struct PlainTable: Sendable {
     private func cell(_ place: Int, of row: borrowing StoreRow) -> LargeValue.Place {
         let column = sourceColumns[place]
         if let number {
-            return .cell(table: source, column: column, key: [number], [.integer(row.integer(columns.count))])
+            let position = isNumberKey ? key.first ?? columns.count : columns.count
+            return .cell(table: source, column: column, key: [number], [.integer(row.integer(position))])
         }
         return .cell(
             table: source,

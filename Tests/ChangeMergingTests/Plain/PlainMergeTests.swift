@@ -378,4 +378,15 @@ struct PlainMergeTests {
         #expect(summary.notes == [MergeNote(.constraintRejected, entity: "t", count: 2)])
         #expect(triple.parked.map(\.values["b"]) == [.integer(-1), .integer(-7)])
     }
+
+    @Test("A table with as many columns as SQLite permits is merged")
+    func mostColumns() throws {
+        let columns = (1..<2_000).map { "c\($0)" }.joined(separator: ", ")
+        let triple = try PlainTriple(
+            "CREATE TABLE t (id INTEGER PRIMARY KEY, \(columns)); INSERT INTO t (id) VALUES (1)"
+        )
+        try triple.execute("INSERT INTO t (id, c5) VALUES (2, 5); UPDATE t SET c1999 = 7 WHERE id = 1", in: "old")
+        try triple.merge()
+        #expect(try triple.rows("SELECT id, c5, c1999 FROM t ORDER BY id") == ["1 - 7", "2 5 -"])
+    }
 }
