@@ -152,9 +152,12 @@ extension JournalRecord {
         package let name: String
         /// The digest of its name and bytes.
         package let digest: String
-        /// The file that lists objects with another address in the merged store; nil without an earlier merge, and the
-        /// file may be missing.
+        /// The file that lists objects with another address in the merged store; nil without an earlier merge.
+        ///
+        /// The file exists only if there are such objects.
         package var addresses: String?
+        /// The digest of that file, as in ``Merging/addresses``.
+        package var addressesDigest: String?
     }
 
     /// Identifies a merge after its transaction.
@@ -166,11 +169,14 @@ extension JournalRecord {
         /// The source's state, the common state from then on; nil for a merge outside a share.
         package var oldState: OldState?
         /// The base of the next merge; nil if none is kept.
-        package let base: BaseFile?
+        package var base: BaseFile?
         /// Identifies the unchanged source, for a merge outside a share.
         package var source: MergedSource?
         /// True when the old store of a share receives the new one's content.
         package var takesNew: Bool?
+        /// The digest of the file that lists the objects with another address; ``RekeyedLines/noFile`` if there are none,
+        /// and nil in the records of earlier versions.
+        package var addresses: String?
     }
 
     /// The source of a merge, and its base.

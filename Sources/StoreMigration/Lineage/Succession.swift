@@ -80,7 +80,8 @@ package struct Succession: Hashable, Sendable {
         let gatherer = FactsGatherer(old: shared.run.old, new: shared.run.new, surroundings: surroundings)
         let isThere = try gatherer.status(of: shared.run.new) != nil
         guard try !isThere || gatherer.namedPlace(of: shared) == .ours else { return false }
-        guard let addresses = shared.base?.addresses else { return true }
+        guard let base = shared.base, let addresses = base.addresses else { return true }
+        if let digest = base.addressesDigest { return digest == RekeyedLines.noFile }
         var keepsKeys = true
         try RekeyedLines.forEach(in: folder.open(), named: addresses) { _ in
             keepsKeys = false

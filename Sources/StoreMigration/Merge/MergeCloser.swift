@@ -78,7 +78,7 @@ struct MergeCloser {
             let oldState = merging.oldState
         else { throw MigrationError(.interrupted, "the new store is missing", path: context.new.path) }
         if hasFailed { try liftFence(run) }
-        let addresses = try RekeyedAddresses(of: merging.epoch, in: folder, stores: (oldUUID(), store.uuid))
+        let addresses = try RekeyedAddresses(of: merging, in: folder, stores: (oldUUID(), store.uuid))
         let findings =
             context.relayCarriage.carry(through: addresses) + MergeAnnouncement(into, epoch: merging.epoch).post()
         try RunEnding(

@@ -76,6 +76,11 @@ package final class MergeRecords {
         if !files.isEmpty { try folder.synchronize() }
     }
 
+    /// The digest of the objects whose address changed, for the journal.
+    func addressesDigest() throws -> String {
+        try RekeyedLines.digest(in: folder, named: Self.name(of: .rekeyed, epoch))
+    }
+
     /// Removes the records of a merge that was not committed.
     static func remove(_ epoch: String, in folder: Directory) throws {
         let names = try Part.allCases.map { name(of: $0, epoch) }.filter { try folder.status(of: $0) != nil }

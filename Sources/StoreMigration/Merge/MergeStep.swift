@@ -45,18 +45,17 @@ struct MergeStep {
     /// Merges in one transaction that leaves `epoch` in the store, and records its effects on single objects in
     /// `records`.
     ///
-    /// Calls `onBegin` once, before the first attempt to write, with the account of the old store, and `confirm` before
-    /// the commit. If `confirm` throws, the merge is rolled back and not planned again, because its sources would be
+    /// Before each attempt to write, calls `onBegin` with the account of the old store and the digest of the changed
+    /// addresses; calls `confirm` before the commit. If `confirm` throws, the merge is rolled back and not planned again, because its sources would be
     /// the same. Throws ``MigrationError`` when the merge is refused.
     func carryOut(
         epoch: String,
         keeping records: MergeRecords,
-        onBegin: (MergeAccount) throws -> Void,
+        onBegin: (MergeAccount, _ addresses: String) throws -> Void,
         confirm: @escaping () throws -> Void = {}
     ) throws -> (summary: MergeSummary, result: MergeResult) {
         let folder = try Directory.open(path: into.folder)
         let connection = try WritableStore(into, effect, lockTimeout: surroundings.lockTimeout).connection
-        var hasBegun = false
         var attempt = 1
         while true {
             try surroundings.monitor.checkCancellation()
@@ -67,8 +66,8 @@ struct MergeStep {
             try records.begin()
             try keepAddresses(planned, in: records)
             guard let account = planned.account else { throw UnaccountedContent(part: "the content") }
-            if !hasBegun { try onBegin(account) }
-            hasBegun = true
+            // Another attempt may assign other keys, so its record replaces the former one.
+            try onBegin(account, records.addressesDigest())
             RunMoment.merging.pass()
             var isRefused = false
             func confirmed() throws {

@@ -108,10 +108,14 @@ struct PairMergeRun {
                     settings: settings,
                     surroundings: context.surroundings
                 )
-                let (summary, result) = try step.carryOut(epoch: context.transaction, keeping: records) { account in
+                let (summary, result) = try step.carryOut(epoch: context.transaction, keeping: records) {
+                    account,
+                    addresses in
                     merging.oldState = try pinned.reading.state(
                         SettledDigest(digest, merged: account, as: sources.migrated)
                     )
+                    merging.addresses = addresses
+                    merging.base?.addressesDigest = addresses
                     try journal.append(.merging(merging))
                 }
                 return Merged(
@@ -139,7 +143,9 @@ struct PairMergeRun {
             let folder = try folder.open()
             let base = try CapturedBase.open(file, in: folder)
             try base.beginReading()
-            let moved = try file.addresses.map { try RekeyedLines.all(in: folder, named: $0) } ?? []
+            let moved =
+                try file.addresses
+                .map { try RekeyedLines.all(in: folder, named: $0, digest: file.addressesDigest) } ?? []
             return try body(MergePlace(base, externalData: external), moved)
         case .named(let store):
             var result: Result?

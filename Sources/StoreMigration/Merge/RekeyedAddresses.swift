@@ -13,12 +13,21 @@ struct RekeyedAddresses {
     private(set) var isComplete = true
 
     /// `stores` are the UUIDs of the old store and of the one it was merged into.
-    init(of epoch: String, in folder: Directory, stores: (old: String?, new: String?)) throws {
+    ///
+    /// A damaged list is incomplete here, because the merge is committed; the next merge reports the damage.
+    init(of merging: JournalRecord.Merging, in folder: Directory, stores: (old: String?, new: String?)) throws {
         self.stores = stores
-        try RekeyedLines.forEach(in: folder, named: MergeRecords.name(of: .rekeyed, epoch)) { object in
-            addresses[object.old] = object.new
-            isComplete = addresses.count <= Self.most
-            return isComplete
+        do {
+            try RekeyedLines.forEach(in: folder, named: MergeRecords.name(of: .rekeyed, merging.epoch)) { object in
+                addresses[object.old] = object.new
+                isComplete = addresses.count <= Self.most
+                return isComplete
+            }
+            if let digest = merging.addresses, isComplete {
+                isComplete = addresses.isEmpty == (digest == RekeyedLines.noFile)
+            }
+        } catch let error as MigrationError where error.outcome == .verificationFailed {
+            isComplete = false
         }
     }
 

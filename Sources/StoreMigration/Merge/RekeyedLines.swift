@@ -1,13 +1,27 @@
 import ChangeMerging
 import FoundationEssentials
 import SafeFiles
+import StoreFormat
 
 /// Reads, line by line, the objects whose address a merge changed.
 enum RekeyedLines {
     private static let chunk = 1 << 16
 
-    /// All objects.
-    static func all(in folder: Directory, named name: String) throws -> [RekeyedObject] {
+    /// The digest that is recorded when no object has another address, and so no file exists.
+    static let noFile = ""
+
+    /// The digest of the file for the journal.
+    static func digest(in folder: Directory, named name: String) throws -> String {
+        try StoreDigest.digest(ofFilesIn: folder, named: { $0 == name }) ?? noFile
+    }
+
+    /// All objects of the file with this digest; a lost or changed file is an error.
+    ///
+    /// Without a digest, which earlier versions did not record, a missing file has no objects.
+    static func all(in folder: Directory, named name: String, digest: String?) throws -> [RekeyedObject] {
+        if let digest, try self.digest(in: folder, named: name) != digest {
+            throw damaged(in: folder, named: name, isMissing: try folder.status(of: name) == nil)
+        }
         var objects: [RekeyedObject] = []
         try forEach(in: folder, named: name) { object in
             objects.append(object)
@@ -16,7 +30,19 @@ enum RekeyedLines {
         return objects
     }
 
-    /// Calls `body` with each object until it returns false; a missing file has none.
+    private static func damaged(in folder: Directory, named name: String, isMissing: Bool) -> MigrationError {
+        MigrationError(
+            .verificationFailed,
+            "the list of objects with another address in the merged store \(isMissing ? "is missing" : "was changed")",
+            path: folder.path + "/" + name,
+            advice:
+                "Nothing was merged. Restore the file from a backup, merge with another base, or share again"
+                + " and keep the new store, which leaves late writes in the old store."
+        )
+    }
+
+    /// Calls `body` with each object until it returns false; a missing file has none, and a file that does not consist
+    /// of complete lines is an error.
     static func forEach(in folder: Directory, named name: String, _ body: (RekeyedObject) throws -> Bool) throws {
         guard try folder.status(of: name) != nil else { return }
         let file = try folder.openFile(name, for: .reading)
@@ -26,13 +52,20 @@ enum RekeyedLines {
         var offset: Int64 = 0
         while true {
             let count = try buffer.withUnsafeMutableBytes { try file.read(into: $0, at: offset) }
-            guard count > 0 else { return }
+            guard count > 0 else {
+                // A merge writes only whole lines, and creates the file with the first of them.
+                guard rest.isEmpty, offset > 0 else { throw damaged(in: folder, named: name, isMissing: false) }
+                return
+            }
             offset += Int64(count)
             rest += buffer[..<count]
             var lines = rest.split(separator: 0x0A, omittingEmptySubsequences: false)
             rest = lines.popLast().map(Array.init) ?? []
             for line in lines where !line.isEmpty {
-                guard try body(decoder.decode(RekeyedObject.self, from: Data(line))) else { return }
+                guard let object = try? decoder.decode(RekeyedObject.self, from: Data(line)) else {
+                    throw damaged(in: folder, named: name, isMissing: false)
+                }
+                guard try body(object) else { return }
             }
         }
     }

@@ -177,12 +177,14 @@ public struct StoreMerging: Sendable {
                     .carryOut(
                         epoch: epoch,
                         keeping: records,
-                        onBegin: { _ in
-                            findings = try pairs.voidCycles(
+                        onBegin: { _, addresses in
+                            // A later attempt finds no cycle that the first one has not voided.
+                            findings += try pairs.voidCycles(
                                 through: from,
                                 holding: &journal,
                                 at: surroundings.stateFolder(of: into)
                             )
+                            merging.addresses = addresses
                             try journal.append(.merging(merging))
                         },
                         confirm: confirm
@@ -301,7 +303,11 @@ public struct StoreMerging: Sendable {
     /// The objects whose keys the last merge of the same store changed.
     private func moved(_ former: JournalRecord.Merging?, in folder: Directory) throws -> [RekeyedObject] {
         guard let former else { return [] }
-        return try RekeyedLines.all(in: folder, named: MergeRecords.name(of: .rekeyed, former.epoch))
+        return try RekeyedLines.all(
+            in: folder,
+            named: MergeRecords.name(of: .rekeyed, former.epoch),
+            digest: former.addresses
+        )
     }
 
     /// Opens snapshots of base and source; the closure's last argument throws when either has changed.

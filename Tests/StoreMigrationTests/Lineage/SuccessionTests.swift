@@ -135,7 +135,7 @@ struct SuccessionTests {
             try step.carryOut(
                 epoch: "1",
                 keeping: MergeRecords(of: "1", in: journal),
-                onBegin: { _ in
+                onBegin: { _, _ in
                     let other = try lives.folder("a").open()
                     try other.inTransaction(until: Deadline(after: .seconds(60))) {
                         let transaction = String(repeating: "a", count: 32)

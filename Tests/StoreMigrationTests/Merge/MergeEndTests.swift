@@ -105,7 +105,7 @@ struct MergeEndTests {
             try step.carryOut(
                 epoch: "1",
                 keeping: MergeRecords(of: "1", in: journal.directory),
-                onBegin: { _ in },
+                onBegin: { _, _ in },
                 confirm: {
                     attempts += 1
                     throw StoreError(.changedMeanwhile, path: "from", "the store was written to while it was merged")
