@@ -5,12 +5,16 @@ import StoreFormat
 /// Renames the files beside the store with it.
 extension RetireRun {
     /// Renames the relay with the store, and removes the wake file, for which no consumer waits any more.
-    func moveRelay(in folder: Directory, to name: String) throws {
+    ///
+    /// Returns a warning if the wake file cannot be removed, because no store depends on it.
+    func moveRelay(in folder: Directory, to name: String) throws -> [Finding] {
         for sidecar in ["", "-wal", "-shm"] {
             try move(RelayQueue.name(for: old.name) + sidecar, to: RelayQueue.name(for: name) + sidecar, in: folder)
         }
         let wake = RemoteChangeNotification.name(for: old.name)
-        if try folder.status(of: wake) != nil { try folder.removeFile(wake) }
+        return Finding.warning(ifNotRemoved: folder.path + "/" + wake) {
+            if try folder.status(of: wake) != nil { try folder.removeFile(wake) }
+        }
     }
 
     /// Renames the support folder with the store, so that the kept store opens with its external files; never adopts an
@@ -47,11 +51,43 @@ extension RetireRun {
         }
     }
 
+    /// Runs a step after the store was renamed; an error must not claim then that nothing was changed.
+    func afterRenaming<R>(to name: String, _ body: () throws -> R) throws -> R {
+        do {
+            return try body()
+        } catch {
+            let error = MigrationError(error)
+            guard error.outcome == .failed else { throw error }
+            throw MigrationError(
+                .interrupted,
+                "the store was renamed to \(name), but then: \(error.message)",
+                path: error.path,
+                advice: "Fix the cause, then run the same command again; it continues.",
+                findings: error.findings,
+                underlyingError: error
+            )
+        }
+    }
+
     private func renamed(_ name: String) -> StoreLocation { StoreLocation(folder: old.folder, name: name) }
 
     /// Renames a file of the store if it exists and its new name is free.
     func move(_ name: String, to target: String, in folder: Directory) throws {
         guard try folder.status(of: name) != nil, try folder.status(of: target) == nil else { return }
         try folder.move(name, to: target, in: folder)
+    }
+}
+
+extension Finding {
+    /// Removes a leftover that nothing depends on; returns a warning if that fails.
+    static func warning(ifNotRemoved path: String, _ remove: () throws -> Void) -> [Finding] {
+        do {
+            try remove()
+            return []
+        } catch {
+            let error = MigrationError(error)
+            let message = "a leftover of the run was not removed: \(error.message)"
+            return [Finding(.leftoverKept, .warning, level: .files, message, path: path)]
+        }
     }
 }

@@ -185,8 +185,10 @@ struct RetireRun {
     ) throws -> ShareOutcome {
         // Runs without a lease, because it opens other stores in the folder.
         try requireOwnSupportFolder(in: folder, for: name)
-        try moveSupportFolder(in: folder, to: name)
-        let kept = try finish(shared, name: name, folder: folder, &journal)
+        let kept = try afterRenaming(to: name) {
+            try moveSupportFolder(in: folder, to: name)
+            return try finish(shared, name: name, folder: folder, &journal)
+        }
         guard shared.archive != nil else { return kept }
         try removeRemains(of: shared, name: name, &journal)
         return archivedOutcome(shared, kept.findings)
@@ -215,9 +217,11 @@ struct RetireRun {
         RunMoment.retiring.pass()
         try folder.move(old.name, to: name, in: folder)
         // Flushed here: the other files must not get their new names before the main file.
-        try folder.synchronize()
-        try moveSupportFolder(in: folder, to: name)
-        let kept = try finish(shared, name: name, folder: folder, &journal)
+        let kept = try afterRenaming(to: name) {
+            try folder.synchronize()
+            try moveSupportFolder(in: folder, to: name)
+            return try finish(shared, name: name, folder: folder, &journal)
+        }
         guard fate == .archived else { return kept }
         // A process that opened the old name waits for the lease to end, and must then find the store.
         guard lease.isIntact() else { throw disturbed() }
@@ -233,14 +237,14 @@ struct RetireRun {
     ) throws -> ShareOutcome {
         // Carries notices that were posted since the share, although no program could save.
         let new = try Succession(of: shared.run.new, surroundings)?.store ?? shared.run.new
-        let findings = RelayCarriage(
+        var findings = RelayCarriage(
             old: old,
             new: new,
             legacyChanges: settings.legacyChanges,
             lockTimeout: surroundings.lockTimeout
         )
         .carry()
-        try moveRelay(in: folder, to: name)
+        findings += try moveRelay(in: folder, to: name)
         try move(RecordedContent.receiptName(for: old.name), to: RecordedContent.receiptName(for: name), in: folder)
         try folder.synchronize()
         try journal.append(.retired(to: name))

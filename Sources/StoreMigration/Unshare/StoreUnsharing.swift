@@ -7,6 +7,8 @@ import StoreVerification
 extension Finding.Code {
     /// The new store was not renamed, since a process may have it open; it is fenced.
     public static let notWithdrawn = Finding.Code(rawValue: "notWithdrawn")
+    /// A file that is not needed any more could not be removed.
+    public static let leftoverKept = Finding.Code(rawValue: "leftoverKept")
 }
 
 /// Moves back to the old store: it receives the new store's content and becomes writable again.

@@ -37,14 +37,36 @@ struct UnshareRun {
         return try stateFolder.withJournal(deadline: surroundings.lockDeadline()) { journal in
             let (shared, transaction) = try begin(&journal)
             let result = try bringBack(shared, transaction, &journal)
-            let withdrawal = try withdraw(transaction)
-            try requireTakesWrites()
-            // Until the new store is renamed, the next run repeats the withdrawal.
-            if case .done = withdrawal {
-                try CapturedBase.removeAll(except: [], in: stateFolder.open())
+            return try afterBringingBack {
+                let withdrawal = try withdraw(transaction)
+                try requireTakesWrites()
+                // Until the new store is renamed, the next run repeats the withdrawal.
+                guard case .done = withdrawal else { return outcome(result, transaction, withdrawal, late) }
+                let findings = Finding.warning(ifNotRemoved: stateFolder.path) {
+                    try CapturedBase.removeAll(except: [], in: stateFolder.open())
+                }
                 try journal.append(.unshared)
+                return outcome(result, transaction, withdrawal, late, findings)
             }
-            return outcome(result, transaction, withdrawal, late)
+        }
+    }
+
+    /// An error after the old store got the content must not claim that nothing was changed.
+    func afterBringingBack<R>(_ body: () throws -> R) throws -> R {
+        do {
+            return try body()
+        } catch {
+            let error = MigrationError(error)
+            guard error.outcome == .failed else { throw error }
+            throw MigrationError(
+                .interrupted,
+                "the old store has the content again, but then: \(error.message)",
+                path: error.path,
+                advice: "Fix the cause, then run the unshare command again; it continues.",
+                next: .unshare(old: old.path, new: new.path),
+                findings: error.findings,
+                underlyingError: error
+            )
         }
     }
 
@@ -325,7 +347,7 @@ struct UnshareRun {
     // MARK: The new store
 
     private enum Withdrawal {
-        case done(path: String)
+        case done(path: String, [Finding])
         case refused(MigrationError)
     }
 
@@ -333,7 +355,7 @@ struct UnshareRun {
     private func withdraw(_ transaction: String) throws -> Withdrawal {
         do {
             let outcome = try withdrawal(unjournalled: wayBack.unjournalled(transaction)).run()
-            return .done(path: outcome.old?.path ?? new.path)
+            return .done(path: outcome.old?.path ?? new.path, outcome.findings.filter { $0.code == .leftoverKept })
         } catch let error as MigrationError where [.busy, .notWritable, .failed].contains(error.outcome) {
             // The content is back, and the new store is fenced: nothing is lost until another run can rename it.
             return .refused(error)
@@ -348,9 +370,10 @@ struct UnshareRun {
         _ result: RunResult?,
         _ transaction: String,
         _ withdrawal: Withdrawal,
-        _ late: ShareOutcome?
+        _ late: ShareOutcome?,
+        _ leftovers: [Finding] = []
     ) -> ShareOutcome {
-        var findings = (late?.findings ?? []) + (result?.findings ?? [])
+        var findings = (late?.findings ?? []) + (result?.findings ?? []) + leftovers
         if let former = wayBack.keptAside(transaction) {
             let message = "what the old place held is kept aside whole"
             findings.append(Finding(.storeKeptAside, .info, level: .files, message, path: former.path))
@@ -358,7 +381,9 @@ struct UnshareRun {
         var place = new.path
         var next: NextStep?
         switch withdrawal {
-        case .done(let path): place = path
+        case .done(let path, let kept):
+            place = path
+            findings += kept
         case .refused(let error):
             next = .unshare(old: old.path, new: new.path)
             findings.append(

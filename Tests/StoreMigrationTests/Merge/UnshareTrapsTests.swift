@@ -63,6 +63,38 @@ struct UnshareTrapsTests {
         #expect(try places.rows(of: places.oldStore) == ["early", "late", "new"])
     }
 
+    @Test("Leftovers that cannot be removed are warnings, and the unshare is complete")
+    func leftovers() throws {
+        let places = try captured()
+        let wake = places.newStore.wakeName
+        if try places.container.directory.status(of: wake) != nil { try places.container.directory.removeFile(wake) }
+        _ = try places.container.directory.createDirectory(wake, mode: 0o755)
+        let base = CapturedBase.name(of: "0")
+        _ = try places.journalFolder().createDirectory(base, mode: 0o755)
+
+        let outcome = try unsharing(places).unshareAndWait()
+
+        #expect(outcome.outcome == .unshared)
+        #expect(outcome.findings.filter { $0.code == .leftoverKept }.map(\.severity) == [.warning, .warning])
+        #expect(try places.rows(of: places.oldStore) == ["early"])
+        #expect(try places.container.directory.status(of: places.name) == nil)
+        #expect(try places.migrator().statusAndWait().run == StatusReport.Run.none)
+    }
+
+    @Test("A failure after the old store has the content, or after the rename, is an interruption")
+    func failureAfterwards() throws {
+        let (old, new) = (StoreLocation(path: "/o/s"), StoreLocation(path: "/n/s"))
+        let cause = FileError(operation: "remove", path: "/n/x", refusal: .wrongKind(.directory))
+        let surroundings = ShareOptions().surroundings(.silent, nil)
+        let run = UnshareRun(old: old, new: new, options: ShareOptions(), surroundings: surroundings)
+        let first = #expect(throws: MigrationError.self) { try run.afterBringingBack { throw cause } }
+        #expect(first?.outcome == .interrupted && first?.next == .unshare(old: old.path, new: new.path))
+        let retirement = RetireRun(old: new, ShareOptions(), surroundings)
+        let second = #expect(throws: MigrationError.self) { try retirement.afterRenaming(to: "r") { throw cause } }
+        #expect(second?.outcome == .interrupted)
+        for error in [first, second] { #expect(error?.advice.contains("Nothing was changed") == false) }
+    }
+
     @Test("A write after an interruption ends the next unshare, and the one after merges it first", arguments: modes)
     func writtenBeforeGoingOn(mode: String) throws {
         let places = try captured(mode: mode)
