@@ -73,6 +73,15 @@ extension RelayError {
         )
     }
 
+    static func notRegular(_ error: FileError) -> Self {
+        Self(
+            code: .notARelay,
+            path: error.path,
+            message: "a file of the relay cannot be used, \(error.refusal?.description ?? "it is not a regular file")",
+            advice: "Move it away, then try again."
+        )
+    }
+
     static func tooNew(_ path: String) -> Self {
         Self(
             code: .tooNew,

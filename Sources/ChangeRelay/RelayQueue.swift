@@ -67,6 +67,7 @@ public final class RelayQueue: BlockingCalls {
         do {
             let folder = try Directory.open(path: store.folder)
             try NewRelayFile.createIfAbsent(location.name, likeStore: store.name, in: folder)
+            try Self.requireRegular(location, in: folder)
             let connection = try StoreConnection(location, access: .liveWriting, lockTimeout: lockTimeout)
             if try RelaySchema.prepare(connection, deadline: Deadline(after: lockTimeout)) {
                 // A process killed between creating the file and its tables may have left a temporary folder.
@@ -82,6 +83,19 @@ public final class RelayQueue: BlockingCalls {
         self.limits = limits
         self.lockTimeout = lockTimeout
         self.now = now
+    }
+
+    /// Throws if one of the queue's files is no regular file: SQLite would report a full disk for a FIFO.
+    private static func requireRegular(_ location: StoreLocation, in folder: Directory) throws {
+        for name in [location.name] + location.sidecarNames {
+            guard let kind = try folder.status(of: name)?.kind, kind != .regular else { continue }
+            let error = FileError(
+                operation: "open the relay",
+                path: folder.path + "/" + name,
+                refusal: .wrongKind(kind)
+            )
+            throw RelayError.notRegular(error)
+        }
     }
 
     /// The UUID of the store; nil when there is none, or when it is not a Core Data store.

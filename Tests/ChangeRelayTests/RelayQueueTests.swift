@@ -45,6 +45,17 @@ struct RelayQueueTests {
         #expect(try consumer.next().isEmpty)
     }
 
+    @Test("A FIFO in the place of a file of the queue is reported with its path, not as a full disk")
+    func fifo() throws {
+        _ = try RelayQueue(beside: store)
+        let path = scratch.path + "/" + RelayQueue.name(for: store.name) + "-shm"
+        unlink(path)
+        #expect(mkfifo(path, 0o600) == 0)
+        let error = #expect(throws: RelayError.self) { try RelayQueue(beside: store) }
+        #expect(error?.code == .notARelay && error?.path == path)
+        #expect(error?.message.contains("a FIFO") == true)
+    }
+
     @Test("Each consumer keeps its position across sessions; a new consumer starts at the end of the queue")
     func positions() throws {
         let queue = try RelayQueue(beside: store)

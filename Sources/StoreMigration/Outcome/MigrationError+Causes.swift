@@ -52,6 +52,14 @@ extension MigrationError {
                 next: .makeFolder(path: error.path),
                 underlyingError: error
             )
+        case let error as FileError where error.refusal == .tooLarge:
+            self.init(
+                .foundButUnreadable,
+                "cannot \(error.operation), it is larger than expected",
+                path: error.path,
+                advice: "Check that it is the file that you mean; no such file of this program is as large.",
+                underlyingError: error
+            )
         case let error as FileError:
             self.init(
                 error.errno.outcome,

@@ -46,6 +46,18 @@ struct VerifyMergingTests {
         #expect(all.contains(where: run.output.contains))
     }
 
+    @Test("A descriptions file that is too large ends with 12 and does not ask for free space")
+    func tooLarge() async throws {
+        let file = scratch.path("descriptions.json")
+        try Data().write(to: URL(filePath: file))
+        let handle = try FileHandle(forWritingTo: URL(filePath: file))
+        try handle.truncate(atOffset: 40_000_000)
+        try handle.close()
+        let run = try await Tool.run(["verify", store, "--level", "merging", "--descriptions", file])
+        #expect(run.status == 12)
+        #expect(run.errors.contains("it is larger than expected") && !run.errors.contains("space"))
+    }
+
     @Test("Descriptions in which only one role tracks history are reported as the cause")
     func disagreement() async throws {
         let tracks: [String: Any] = ["isHistoryTrackingEnabled": true]
