@@ -148,6 +148,9 @@ struct MergeAccountant {
         // A definition that a constraint or a virtual table created is decided with its owning table.
         let owner: String =
             if case .shadow(let owner)? = schema.table(named: entry.name)?.kind { owner } else { entry.table }
+        if isInBoth, entry.type == "table", owner == entry.name, schema.table(named: owner)?.holdsRows == true {
+            return .definitionsDiffer(table: owner, changed: .old)
+        }
         if isInBoth { return .modelsDiffer(entity: owner, property: owner == entry.name ? nil : entry.name) }
         if entry.sql == nil || owner != entry.table { return .notCarried("the table \(owner)") }
         return .notCarried("the \(entry.type) \(entry.name)")
@@ -221,6 +224,9 @@ struct MergeAccountant {
         if table.name.lowercased() == "sqlite_sequence", account.created.holdsAutoincrement { return .carried }
         if let entry, case .refused(let refusal)? = account.states[.definition(entry.key)] { return .refused(refusal) }
         guard case .shadow(let owner) = table.kind else {
+            if let entry, let there = definitions.shared[table: table.name], entry.digest != there.digest {
+                return .refused(.definitionsDiffer(table: table.name, changed: .shared))
+            }
             return .refused(.notCarried("the content of the table \(table.name)"))
         }
         return .refused(.notCarried("the content of the virtual table \(owner)"))

@@ -32,6 +32,8 @@ public enum MergeRefusal: Hashable, Sendable, Codable, CustomStringConvertible {
     case cloudRecordNeedsAnotherKey(entity: String)
     /// A definition outside the model names a table in which keys would change.
     case namedOutsideTheModel(table: String, by: String)
+    /// The table is defined differently in the two stores, because this side or both changed its definition.
+    case definitionsDiffer(table: String, changed: MergeDirection)
     /// The old store changed a part that a merge cannot carry, such as an index or a setting of a search index.
     case notCarried(String)
     /// Both stores refer to an external file of this name, which differs between them.
@@ -47,6 +49,7 @@ public enum MergeRefusal: Hashable, Sendable, Codable, CustomStringConvertible {
             .needsDecision
         case .cloudMirrorInBothPlaces, .cloudRecordNeedsAnotherKey: .cloudMirrorInBothPlaces
         case .kindsDiffer, .modelsDiffer, .namedOutsideTheModel: .incompatible
+        case .definitionsDiffer(_, let side): side == .old ? .incompatible : .needsDecision
         }
     }
 
@@ -73,6 +76,11 @@ public enum MergeRefusal: Hashable, Sendable, Codable, CustomStringConvertible {
         case .kindsDiffer: "only one of the stores is Core Data's"
         case .modelsDiffer(let entity, let property):
             "\(entity)\(property.map { "." + $0 } ?? "") differs between the stores"
+        case .definitionsDiffer(let table, .old):
+            "the old store changed the definition of the table \(table), and the shared store defines it differently"
+        case .definitionsDiffer(let table, .shared):
+            "the shared store changed the definition of the table \(table), so rows that the old store changed in it"
+                + " cannot be carried"
         case .cloudMirrorInBothPlaces: "both stores were mirrored to the cloud since the base"
         case .cloudRecordNeedsAnotherKey(let entity):
             "an object of \(entity) that has a CloudKit record would need another key"

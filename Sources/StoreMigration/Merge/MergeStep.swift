@@ -172,13 +172,18 @@ extension MigrationError {
         }
         let entities = summary.refusals.flatMap(\.unidentified)
         let hasConflicts = summary.refusals.contains { if case .conflicts = $0 { true } else { false } }
+        var advice = needsSameChange ? " Make the same change in \(into.path), then run the command again." : ""
+        for case .definitionsDiffer(let table, let side) in summary.refusals {
+            advice +=
+                " Define the table \(table) in \(side == .old ? into.path : from.path) as the other store does, for example"
+                + " with ALTER TABLE, and give both tables the same rows; then run the command again."
+        }
         self.init(
             outcome,
             summary.refusals.map(\.description).joined(separator: "; "),
             path: into.path,
-            advice: "Nothing was merged, and both stores are unchanged."
-                + (needsSameChange ? " Make the same change in \(into.path), then run the command again." : ""),
-            next: needsSameChange || hasConflicts
+            advice: "Nothing was merged, and both stores are unchanged." + advice,
+            next: !advice.isEmpty || hasConflicts
                 ? .diff(from.path, into.path)
                 : entities.isEmpty ? nil : .merge(into: into.path, from: from.path, identifying: entities)
         )

@@ -272,7 +272,7 @@ struct PlainMergeTests {
         try triple.execute("ALTER TABLE pet ADD COLUMN hue TEXT; UPDATE person SET age = 1", in: "old")
         let before = try triple.digest()
         let plan = try triple.plan()
-        #expect(plan.summary.refusals == [.modelsDiffer(entity: "pet", property: nil)])
+        #expect(plan.summary.refusals == [.definitionsDiffer(table: "pet", changed: .old)])
         #expect(throws: StoreError.self) {
             try plan.carryOut(MergeRun(epoch: "1", deadline: Deadline(after: .seconds(60))))
         }

@@ -221,6 +221,34 @@ struct LateWriteTests {
         #expect(try outcome.new?.digest == places.digest(of: places.newStore))
     }
 
+    @Test("A table redefined in one store is refused with both paths of the change; equal tables then settle it")
+    func redefinedTable() throws {
+        for isNew in [true, false] {
+            let places = try Places()
+            try places.old.makeStore("CREATE TABLE t (id INTEGER PRIMARY KEY, x); INSERT INTO t VALUES (1, 'a')")
+            try places.share { $0.oldStore = .capture }
+            func run(_ sql: String, _ folder: ScratchFolder) throws {
+                let connection = try folder.open()
+                try connection.execute(sql)
+                try connection.close()
+            }
+            let (changed, other) = isNew ? (places.container, places.old) : (places.old, places.container)
+            try run("ALTER TABLE t ADD COLUMN y DEFAULT 5", changed)
+            try run("INSERT INTO t (x) VALUES ('late')", places.old)
+
+            let error = #expect(throws: MigrationError.self) { try places.share { $0.oldStore = .capture } }
+
+            #expect(error?.outcome == (isNew ? .needsDecision : .incompatible))
+            #expect(error?.message.contains("the definition of the table t") == true)
+            #expect(error?.advice.contains("Define the table t in \(other.path)/") == true)
+            #expect(error?.next == .diff(places.oldStore.path, places.newStore.path))
+            try run("ALTER TABLE t ADD COLUMN y DEFAULT 5", other)
+            try run("INSERT INTO t (x) VALUES ('late')", places.container)
+            #expect(try places.share { $0.oldStore = .capture }.outcome.exitStatus == 0)
+            #expect(try places.rows(of: places.newStore) == ["a", "late"])
+        }
+    }
+
     @Test("A changed base is refused before anything is written")
     func tamperedBase() throws {
         let world = try MergeWorld()
