@@ -14,6 +14,7 @@ final class Reporter: Sendable {
     private let repeated: RepeatedOptions
     private let progress: ProgressReporter
     private let isComplete = Atomic(true)
+    private let hasReader = Atomic(true)
 
     init(_ options: ReportingOptions, repeating repeated: RepeatedOptions) {
         isJSON = options.json
@@ -99,8 +100,8 @@ final class Reporter: Sendable {
         surroundings.error.write(failure.line(errorStyle, next: next) + "\n")
     }
 
-    /// False once writing a part of the result has failed.
-    var isWrittenOut: Bool { isComplete.load(ordering: .relaxed) }
+    /// False once a part of the result could not be written, also for want of a reader.
+    var isWrittenOut: Bool { isComplete.load(ordering: .relaxed) && hasReader.load(ordering: .relaxed) }
 
     /// The command to type for a step.
     func command(_ step: NextStep) -> String { step.command(repeated) }
@@ -109,6 +110,7 @@ final class Reporter: Sendable {
     func close(_ words: [String], _ ending: Ending, since start: ContinuousClock.Instant) -> Int32 {
         progress.clear()
         if isJSON { write(summary(words, ending, since: start).text) }
+        // A reader that closes the pipe early, like head, wants no more; only verbs that depend on the reader fail then.
         guard !isComplete.load(ordering: .relaxed) else { return ending.exitStatus }
         surroundings.error.write("store-migrate: the result could not be written. Check standard output.\n")
         // A verb that only reads has failed; a share or merge remains valid without its output.
@@ -127,6 +129,10 @@ final class Reporter: Sendable {
     }
 
     private func write(_ line: String) {
-        if !surroundings.output.write(line + "\n") { isComplete.store(false, ordering: .relaxed) }
+        switch surroundings.output.write(line + "\n") {
+        case .written: break
+        case .withoutReader: hasReader.store(false, ordering: .relaxed)
+        case .failed: isComplete.store(false, ordering: .relaxed)
+        }
     }
 }

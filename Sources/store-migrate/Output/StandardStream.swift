@@ -7,11 +7,22 @@ struct StandardStream: Sendable {
 
     var isTerminal: Bool { isatty(descriptor) == 1 }
 
-    /// Writes all of the text and returns whether that succeeded; EPIPE counts as success, as the reader has closed.
+    /// How a write ended.
+    enum Result {
+        case written
+        /// The reader of the pipe has closed it.
+        case withoutReader
+        case failed
+    }
+
+    /// Writes all of the text.
     @discardableResult
-    func write(_ text: String) -> Bool {
+    func write(_ text: String) -> Result {
         var copy = text
-        return copy.withUTF8 { write(UnsafeRawBufferPointer($0)) || errno == EPIPE }
+        return copy.withUTF8 { bytes in
+            if write(UnsafeRawBufferPointer(bytes)) { return .written }
+            return errno == EPIPE ? .withoutReader : .failed
+        }
     }
 
     /// Writes all of the bytes and returns whether that succeeded.

@@ -57,17 +57,37 @@ struct RelayVerbTests {
         #expect(left[0]["position"]?.integer == 3)
     }
 
-    @Test("relay drain does not acknowledge notices that it cannot write to standard output")
-    func unwritten() async throws {
+    @Test(
+        "relay drain does not acknowledge notices that it cannot write to a full device or to a pipe without a reader",
+        arguments: ["> /dev/full", "> /dev/full --json", ">&3", ">&3 --json"]
+    )
+    func unwritten(_ output: String) async throws {
         #expect(try await relay("drain", path, "--consumer", "app").status == 0)
         #expect(try await relay("post", path, "--everything").status == 0)
         let tool = try Tool.path
+        let closedPipe = "exec 3> >(true); wait $!"
         let run = try await Tool.run(
-            command: ["bash", "-c", "'\(tool)' relay drain '\(path)' --consumer app > /dev/full"]
+            command: ["bash", "-c", "\(closedPipe); '\(tool)' relay drain '\(path)' --consumer app \(output)"]
         )
         #expect(run.status == 1)
         #expect(run.errors.contains("not acknowledged"))
         #expect(try await lines("drain", path, "--consumer", "app").map { $0["kind"]?.string } == ["everything", nil])
+    }
+
+    @Test("relay watch ends when the reader of its output has closed the pipe")
+    func watchedByNobody() async throws {
+        let tool = try Tool.path
+        let run = try await Tool.run(
+            command: [
+                "bash", "-c",
+                """
+                exec 3> >(true); wait $!
+                coproc '\(tool)' relay watch '\(path)' -v 2>&1 >&3
+                p=$COPROC_PID; read -ru ${COPROC[0]}; '\(tool)' relay post '\(path)' --everything; wait $p
+                """,
+            ]
+        )
+        #expect(run.status == 130, "\(run.errors)")
     }
 
     @Test("relay drain ends with 11 if another process uses the consumer name, and 2 for an invalid name")
