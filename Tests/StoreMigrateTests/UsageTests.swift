@@ -43,6 +43,27 @@ struct UsageTests {
     }
 
     @Test(
+        "Without /proc a call ends with status 1 and one line, and changes nothing",
+        .mounts,
+        arguments: ["share H.db new", "nonsense", ""]
+    )
+    func withoutProc(_ words: String) async throws {
+        let scratch = try Scratch()
+        try await scratch.store("H.db")
+        try scratch.folder("new")
+        let before = try scratch.fingerprint()
+        let run = try await PrivateMounts.run(
+            "mount -t tmpfs none /proc; exec \"$TOOL\" \(words)",
+            folder: scratch.path
+        )
+        #expect(run.status == 1, "\(run.output)")
+        #expect(run.output.isEmpty)
+        #expect(run.errorLines.count == 1, "\(run.errors)")
+        #expect(run.errors.contains("no proc file system is mounted at /proc. Mount it"), "\(run.errors)")
+        #expect(try scratch.fingerprint() == before)
+    }
+
+    @Test(
         "Invalid arguments with --json print an error object and a summary",
         arguments: [["share"], ["nonsense"], ["verify"]]
     )

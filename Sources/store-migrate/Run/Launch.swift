@@ -12,6 +12,20 @@ enum Launch {
             words.append(String(validatingCString: word))
             next += 1
         }
+        return status(ofVector: words)
+    }
+
+    /// Runs the command of an argument vector, with nil for an argument that is not valid UTF-8.
+    static func status(ofVector words: [String?]) -> Int32 {
+        guard !words.isEmpty else {
+            // Swift reads the vector from /proc, as do checks of open files and locks.
+            let failure = Failure(
+                outcome: .failed,
+                message: "the arguments of this process cannot be read: no proc file system is mounted at /proc",
+                advice: "Mount it: mount -t proc proc /proc"
+            )
+            return refuse(failure, [], since: .now)
+        }
         let readable = words.dropFirst().compactMap { $0 }
         guard readable.count == words.dropFirst().count else {
             let failure = Failure(
@@ -106,13 +120,14 @@ enum Launch {
         return reporter.close(type(of: verb).words, ending, since: start)
     }
 
-    /// Reports invalid arguments.
+    /// Reports what prevents a call.
     private static func refuse(_ failure: Failure, _ words: [String], since start: ContinuousClock.Instant) -> Int32 {
         let reporter = Reporter(refusingAsJSON: words.prefix { $0 != "--" }.contains("--json"))
         reporter.report(failure)
         let members = CommandTree.verb(of: words)?.summaryOnUsage ?? []
         let name = CommandTree.name(of: words)
-        return reporter.close(name.isEmpty ? ["store-migrate"] : name, Ending(.usage, members: members), since: start)
+        let ending = Ending(failure.outcome, members: members)
+        return reporter.close(name.isEmpty ? ["store-migrate"] : name, ending, since: start)
     }
 
     /// Replaces the options in a long usage line, which the help lists below it.
