@@ -42,6 +42,46 @@ struct UsageTests {
         #expect(try Grammar().check(run).last?["command"]?.string == "inspect")
     }
 
+    @Test("A working folder that is not valid UTF-8 ends with status 2, and relative paths name no file of a sibling")
+    func folderNotUnicode() async throws {
+        let scratch = try Scratch()
+        // Foundation reads the invalid byte as U+FFFD, which is the sibling's name.
+        try scratch.folder("\u{FFFD}/new")
+        try await scratch.store("\u{FFFD}/H.db")
+        let before = try scratch.fingerprint(withFolderTimes: false)
+        for call in ["share H.db new", "share --if-missing ignore H.db new", "status H.db new --json", "doctor"] {
+            let script = "mkdir $'\\xff'; cd $'\\xff'; '\(try Tool.path)' \(call); s=$?; rmdir $'../\\xff'; exit $s"
+            let run = try await Tool.run(command: ["bash", "-c", script], folder: scratch.path)
+            #expect(run.status == 2, "\(call): \(run.output)")
+            #expect(run.errorLines.count == 1, "\(run.errors)")
+            #expect(run.errors.contains("the path of the working folder is not valid UTF-8"), "\(run.errors)")
+        }
+        #expect(try scratch.fingerprint(withFolderTimes: false) == before)
+    }
+
+    @Test(
+        "A variable that names files and is not valid UTF-8 ends with status 2",
+        arguments: [
+            "STORE_MIGRATE_GROUPS", "STORE_MIGRATE_STATE", "STORE_MIGRATE_CONFIG", "XDG_DATA_HOME", "TMPDIR", "HOME",
+        ]
+    )
+    func variableNotUnicode(_ name: String) async throws {
+        let scratch = try Scratch()
+        try await scratch.store("H.db")
+        try scratch.folder("new")
+        let before = try scratch.fingerprint()
+        for call in ["share H.db new", "plan H.db new --json"] {
+            let run = try await Tool.run(
+                command: ["bash", "-c", "\(name)=/$'\\xff' '\(try Tool.path)' \(call)"],
+                folder: scratch.path
+            )
+            #expect(run.status == 2, "\(call): \(run.output)")
+            #expect(run.errorLines.count == 1, "\(run.errors)")
+            #expect(run.errors.contains("$\(name) is not valid UTF-8"), "\(run.errors)")
+        }
+        #expect(try scratch.fingerprint() == before)
+    }
+
     @Test(
         "Without /proc a call ends with status 1 and one line, and changes nothing",
         .mounts,

@@ -89,6 +89,7 @@ enum Launch {
         environment: [String: String] = Surroundings.current.environment
     ) throws -> any ParsableCommand {
         var command = try command(words)
+        if command is any Verb { try Surroundings.current.requireUnicodeNames() }
         if var verb = command as? any ConfiguredVerb {
             try Configuration.complete(&verb, calledWith: words, environment: environment)
             command = verb
