@@ -148,8 +148,11 @@ extension Directory {
     }
 
     /// The number of bytes that an unprivileged process can still write to the file system.
-    package func freeBytes() throws(FileError) -> Int64 {
-        try perform("read the free space of") { number throws(Errno) in try operations.freeBytes(on: number) }
+    package func freeBytes() throws(FileError) -> Int64 { try space().freeBytes }
+
+    /// What the folder's file system has room for.
+    package func space() throws(FileError) -> FileSystemSpace {
+        try perform("read the free space of") { number throws(Errno) in try operations.space(on: number) }
     }
 
     /// True if the folder is on a network file system, or on one that a user-space program serves.

@@ -26,7 +26,7 @@ package protocol FileSystemOperations: Sendable {
     func entries(of directory: Int32, _ body: (String) -> Void) throws(Errno)
     /// True for an open file that has an access control list beyond its mode, or a default one.
     func hasAccessList(_ descriptor: Int32) throws(Errno) -> Bool
-    func freeBytes(on descriptor: Int32) throws(Errno) -> Int64
+    func space(on descriptor: Int32) throws(Errno) -> FileSystemSpace
     /// The magic number of the file system.
     func fileSystemType(of descriptor: Int32) throws(Errno) -> UInt64
 

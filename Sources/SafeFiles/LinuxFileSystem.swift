@@ -91,11 +91,15 @@ package struct LinuxFileSystem: FileSystemOperations {
         }
     }
 
-    package func freeBytes(on descriptor: Int32) throws(Errno) -> Int64 {
+    package func space(on descriptor: Int32) throws(Errno) -> FileSystemSpace {
         var status = statvfs()
         try Self.check { fstatvfs(descriptor, &status) }
         let (bytes, overflow) = status.f_bavail.multipliedReportingOverflow(by: status.f_frsize)
-        return overflow ? .max : Int64(clamping: bytes)
+        return FileSystemSpace(
+            freeBytes: overflow ? .max : Int64(clamping: bytes),
+            freeInodes: status.f_files == 0 ? nil : Int64(clamping: status.f_favail),
+            isReadOnly: status.f_flag & UInt(ST_RDONLY) != 0
+        )
     }
 
     package func fileSystemType(of descriptor: Int32) throws(Errno) -> UInt64 {

@@ -121,8 +121,8 @@ extension RecordingFileSystem {
         try record("entries") { () throws(Errno) in try system.entries(of: directory, body) }
     }
 
-    package func freeBytes(on descriptor: Int32) throws(Errno) -> Int64 {
-        try record("freeBytes") { () throws(Errno) in try system.freeBytes(on: descriptor) }
+    package func space(on descriptor: Int32) throws(Errno) -> FileSystemSpace {
+        try record("space") { () throws(Errno) in try system.space(on: descriptor) }
     }
 
     package func fileSystemType(of descriptor: Int32) throws(Errno) -> UInt64 {

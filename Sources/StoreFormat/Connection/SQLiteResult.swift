@@ -43,10 +43,14 @@ struct SQLiteResult {
         case SQLITE_FULL: StoreError(.noSpace, path: path, "the disk is full")
         case SQLITE_READONLY, SQLITE_PERM, SQLITE_AUTH:
             StoreError(.notWritable, path: path, "the store cannot be written (\(detail))")
+        case SQLITE_IOERR where kernelSaid { $0 == .fileTooLarge }:
+            StoreError(.noSpace, path: path, "the file would be larger than the limit of this process (ulimit -f)")
         case SQLITE_IOERR where kernelSaid(\.isOutOfSpace), SQLITE_CANTOPEN where kernelSaid(\.isOutOfSpace):
             StoreError(.noSpace, path: path, "the disk is full")
         case SQLITE_CANTOPEN where kernelSaid(\.isOutOfDescriptors):
             StoreError(.tooManyOpenFiles, path: path, "the store cannot be opened: too many files are open")
+        case SQLITE_CANTOPEN where Self.lacksInodes(path):
+            StoreError(.noSpace, path: path, "no inode is free for the files beside the store")
         case SQLITE_CANTOPEN: StoreError(.unreadable, path: path, "the store cannot be opened (\(detail))")
         case SQLITE_IOERR where code == Self.sharedMemorySize || code == Self.sharedMemoryOpening:
             StoreError(.noSpace, path: path, "the WAL index cannot be created; most likely the disk is full")
@@ -72,6 +76,14 @@ struct SQLiteResult {
                 StoreError(.failed, path: path, "SQLite reports: \(detail) (code \(code))")
             }
         }
+    }
+
+    /// True if the file system of the store has no free inode.
+    ///
+    /// SQLite then cannot create the log. It tries to open the log without creating it, which hides the kernel's error.
+    private static func lacksInodes(_ path: String) -> Bool {
+        let folder = try? Directory.open(path: StoreLocation(path: path).folder)
+        return (try? folder?.space())?.freeInodes == 0
     }
 
     /// The collation or function that a definition of the store needs and this process lacks; nil for other errors.

@@ -65,7 +65,7 @@ extension MigrationError {
                 error.errno.outcome,
                 "cannot \(error.operation), \(error.refusal?.description ?? error.errno.description)",
                 path: error.path,
-                advice: error.errno.advice,
+                advice: error.refusal == nil ? error.errno.advice : nil,
                 underlyingError: error
             )
         case let error as StrategyError:
@@ -184,6 +184,8 @@ extension StoreError.Code {
         case .fenced: "Nothing was changed. Run the command on the store that has the data now."
         case .changedMeanwhile: UnreadableStore.Reason.changing.advice
         case .tooManyOpenFiles: Errno.tooManyOpenFiles.advice
+        case .noSpace:
+            "Free space and inodes there (df, df -i), or raise a limit that the message names, then run the command again."
         case .incompatible: "Nothing was changed. Name a store, model or entity that fits."
         case .plainStore:
             "The inspect command counts its rows, the diff command compares it with a copy, and sqlite3 reads its tables."
@@ -211,6 +213,8 @@ extension Errno {
         case _ where isOutOfDescriptors:
             "Raise the limit of open files (ulimit -n), or close some, then run the command again."
         case .readOnlyFileSystem: "Name a path on a writable file system."
+        case .diskQuotaExceeded: "Free space or files within the user's quota, or raise it, then run the command again."
+        case .noSpace: "Free space and inodes there (df, df -i), then run the command again."
         case .fileExists: "Name a path that does not exist, or move the existing file away."
         default: nil
         }
