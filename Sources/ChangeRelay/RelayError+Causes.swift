@@ -7,6 +7,7 @@ extension RelayError {
         switch error {
         case let error as RelayError: self = error
         case let error as StoreError: self.init(error, path: path)
+        case let error as FileError where error.errno == .fileTooLarge: self = .fileSizeLimit(error.path)
         case let error as FileError where error.errno.isOutOfSpace: self = .noSpace(error.path)
         case let error as FileError:
             self.init(
@@ -30,22 +31,25 @@ extension RelayError {
                 advice: "Try again, or pass a longer lock timeout."
             )
         case .damaged, .notADatabase, .emptyFile: self = .notARelay(path)
-        case .noSpace: self = .noSpace(error.path)
-        case .unreadable where Self.isDiskFull(beside: path), .inputOutput where Self.isDiskFull(beside: path):
-            self = .noSpace(path)
-        default:
-            self.init(
-                code: error.code == .notWritable ? .notPermitted : .failed,
-                path: path,
-                message: error.message,
-                advice: "Check that this user may read and write the file."
-            )
+        case .noSpace: self.init(code: .noSpace, path: error.path, message: error.message, advice: Self.moreSpace)
+        case .unreadable, .inputOutput:
+            self = Self.whyFull(beside: path) ?? Self.refusal(error, path: path)
+        default: self = Self.refusal(error, path: path)
         }
     }
 
+    private static func refusal(_ error: StoreError, path: String) -> Self {
+        Self(
+            code: error.code == .notWritable ? .notPermitted : .failed,
+            path: path,
+            message: error.message,
+            advice: "Check that this user may read and write the file."
+        )
+    }
+
     /// Probes with a temporary file: SQLite does not report why it cannot create or grow a file.
-    private static func isDiskFull(beside path: String) -> Bool {
-        guard let end = path.lastIndex(of: "/") else { return false }
+    private static func whyFull(beside path: String) -> Self? {
+        guard let end = path.lastIndex(of: "/") else { return nil }
         do throws(FileError) {
             let place = try TemporaryDirectory(prefix: ".store-migrate-room", in: String(path[..<end]))
             defer { place.remove() }
@@ -54,14 +58,27 @@ extension RelayError {
             try page.withUnsafeBufferPointer { bytes throws(FileError) in
                 try file.write(UnsafeRawBufferPointer(bytes), at: 0)
             }
-            return false
+            return nil
         } catch {
-            return error.errno.isOutOfSpace
+            guard error.errno.isOutOfSpace else { return nil }
+            return error.errno == .fileTooLarge ? .fileSizeLimit(path) : .noSpace(path)
         }
     }
 
+    private static let moreSpace =
+        "Free space and inodes there (df, df -i), or raise a limit that the message names, then try again."
+
     private static func noSpace(_ path: String) -> Self {
-        Self(code: .noSpace, path: path, message: "the disk is full", advice: "Free disk space, then try again.")
+        Self(code: .noSpace, path: path, message: "the disk is full", advice: moreSpace)
+    }
+
+    private static func fileSizeLimit(_ path: String) -> Self {
+        Self(
+            code: .noSpace,
+            path: path,
+            message: "the file would be larger than the limit of this process (ulimit -f)",
+            advice: "Raise the limit, then try again."
+        )
     }
 
     static func notARelay(_ path: String) -> Self {

@@ -19,7 +19,19 @@ struct FolderProbe {
             try folder.isOnNetworkFileSystem()
             ? Check(fileSystem, .problem, "a network file system, whose locks cannot be trusted; use a local disk")
             : Check(fileSystem, .fine, "local")
-        checks = [network] + Self.tryOut(in: folder)
+        checks = try [network] + Self.room(in: folder) + Self.tryOut(in: folder)
+    }
+
+    /// The free inodes below which a share may fail; it creates a dozen files and folders.
+    private static let neededInodes: Int64 = 16
+
+    /// Checks what no permission provides: a writable mount, and free inodes.
+    private static func room(in folder: Directory) throws -> [Examination.Check] {
+        let space = try folder.space()
+        if space.isReadOnly { return [Check("readOnlyMount", .problem, "mounted read-only; remount it read-write")] }
+        guard let free = space.freeInodes, free < neededInodes else { return [] }
+        let detail = "\(free) inodes are free, and a share needs up to \(neededInodes); remove files"
+        return [Check("inodes", .problem, detail)]
     }
 
     private static func tryOut(in folder: Directory) -> [Examination.Check] {
@@ -28,7 +40,9 @@ struct FolderProbe {
         do {
             nest = try folder.createDirectory(name, mode: 0o700)
         } catch {
-            return [Check("writable", .note, "this user cannot write here, so the other checks were skipped")]
+            let isRefused = error.errno.isRefusal
+            let reason = isRefused ? "this user cannot write here" : "\(error)"
+            return [Check("writable", isRefused ? .note : .problem, "\(reason); the other checks were skipped")]
         }
         defer {
             for name in (try? nest.entries()) ?? [] { try? nest.removeFile(name) }
@@ -51,7 +65,9 @@ struct FolderProbe {
             try body()
             return Check(name, .fine, promise)
         } catch {
-            return Check(name, .problem, "not available here (\(error)); use a native Linux file system")
+            let isFull = (error as? FileError)?.errno.isOutOfSpace == true
+            let remedy = isFull ? "free space and inodes" : "use a native Linux file system"
+            return Check(name, .problem, "not available here (\(error)); \(remedy)")
         }
     }
 

@@ -231,7 +231,7 @@ package struct StateFolder: Sendable {
         } catch {
             if error.errno == .fileExists { return try folder.openDirectory(name) }
             guard error.errno.isRefusal else { throw error }
-            throw notWritable(error)
+            throw notWritable(in: folder, error)
         }
     }
 
@@ -243,15 +243,18 @@ package struct StateFolder: Sendable {
             guard try folder.status(of: name) != nil else { break }
             folder = try folder.openDirectory(name)
         }
-        guard try folder.allowsWriting() else { throw notWritable(nil) }
+        guard try folder.allowsWriting() else { throw notWritable(in: folder, nil) }
     }
 
-    private func notWritable(_ cause: (any Error)?) -> MigrationError {
-        MigrationError(
+    private func notWritable(in folder: Directory, _ cause: (any Error)?) -> MigrationError {
+        let isReadOnly = (try? folder.space())?.isReadOnly == true
+        let reason = isReadOnly ? ": its file system is mounted read-only" : ""
+        let remedy = isReadOnly ? "Remount the file system read-write" : "Run as the folder's owner"
+        return MigrationError(
             .notWritable,
-            "cannot create or write the journal's folder",
+            "cannot create or write the journal's folder\(reason)",
             path: path,
-            advice: "Run as the folder's owner, or capture the old store, with another state folder.",
+            advice: "\(remedy), or capture the old store, with another state folder.",
             underlyingError: cause
         )
     }

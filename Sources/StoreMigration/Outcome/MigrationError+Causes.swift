@@ -212,7 +212,8 @@ extension Errno {
         case .permissionDenied, .notPermitted: "Run as a user who may do that, or fix the permissions."
         case _ where isOutOfDescriptors:
             "Raise the limit of open files (ulimit -n), or close some, then run the command again."
-        case .readOnlyFileSystem: "Name a path on a writable file system."
+        case .readOnlyFileSystem: "Remount the file system read-write, or name a path on a writable one."
+        case .fileTooLarge: "Raise the limit on the size of files (ulimit -f), then run the command again."
         case .diskQuotaExceeded: "Free space or files within the user's quota, or raise it, then run the command again."
         case .noSpace: "Free space and inodes there (df, df -i), then run the command again."
         case .fileExists: "Name a path that does not exist, or move the existing file away."

@@ -25,6 +25,14 @@ struct ShareRequirements {
         let container = try RunContext.openContainer(new)
         try surroundings.requireTrusted(container)
         guard try container.allowsWriting() else {
+            guard try !container.space().isReadOnly else {
+                throw MigrationError(
+                    .notWritable,
+                    "the file system of the new store is mounted read-only",
+                    path: new.folder,
+                    advice: "Remount it read-write, or name another folder."
+                )
+            }
             throw MigrationError(
                 .notWritable,
                 "this user cannot write to the folder of the new store",
@@ -74,12 +82,19 @@ struct ShareRequirements {
 
     /// Throws when the folder for a backup is missing, or this user cannot write to it.
     private func requireBackupFolder() throws {
-        guard let path = backupFolder?.path, try !Directory.open(path: path).allowsWriting() else { return }
+        guard let path = backupFolder?.path else { return }
+        let folder = try Directory.open(path: path)
+        guard try !folder.allowsWriting() else { return }
+        let isReadOnly = try folder.space().isReadOnly
         throw MigrationError(
             .notWritable,
-            "this user cannot write to the folder for backups",
+            isReadOnly
+                ? "the file system for backups is mounted read-only"
+                : "this user cannot write to the folder for backups",
             path: path,
-            advice: "Run as its owner, or name another folder for backups."
+            advice: isReadOnly
+                ? "Remount it read-write, or name another folder for backups."
+                : "Run as its owner, or name another folder for backups."
         )
     }
 
@@ -123,6 +138,7 @@ struct ShareRequirements {
         removing: Bool = false,
         else error: (String) -> MigrationError
     ) throws {
+        guard try !folder.space().isReadOnly else { throw error("its file system is mounted read-only") }
         let sidecars = try store.sidecarNames.filter { try folder.status(of: $0) != nil }
         // A rollback journal can disappear at any time.
         for name in [store.name] + sidecars where try folder.allowsWriting(name) == false {

@@ -11,7 +11,7 @@ struct AbortVerb: AfterRunVerb {
     static let words = ["abort"]
     static let outcomes: [MigrationOutcome] = [
         .rolledBack, .alreadyShared, .needsDecision, .nothingFound, .busy, .foundButUnreadable, .notWritable,
-        .cancelled,
+        .noSpace, .cancelled,
     ]
 
     @Argument(help: "The private store's main file.")

@@ -15,7 +15,7 @@ struct DiffVerb: Verb {
     )
     static let words = ["diff"]
     static let outcomes: [MigrationOutcome] = [
-        .done, .findings, .nothingFound, .busy, .foundButUnreadable, .orphanSidecar, .incompatible,
+        .done, .findings, .nothingFound, .busy, .foundButUnreadable, .orphanSidecar, .incompatible, .noSpace,
     ]
 
     @Argument(help: "The main file of one store, or a backup.")

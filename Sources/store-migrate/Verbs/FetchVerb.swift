@@ -15,7 +15,7 @@ struct FetchVerb: Verb {
     )
     static let words = ["fetch"]
     static let outcomes: [MigrationOutcome] = [
-        .done, .nothingFound, .busy, .foundButUnreadable, .orphanSidecar, .incompatible,
+        .done, .nothingFound, .busy, .foundButUnreadable, .orphanSidecar, .incompatible, .noSpace,
     ]
 
     @Argument(help: "A store's main file, or a backup.")

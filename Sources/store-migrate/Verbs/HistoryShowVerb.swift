@@ -12,7 +12,7 @@ struct HistoryShowVerb: Verb {
     )
     static let words = ["history"]
     static let outcomes: [MigrationOutcome] = [
-        .done, .nothingFound, .busy, .foundButUnreadable, .orphanSidecar, .incompatible,
+        .done, .nothingFound, .busy, .foundButUnreadable, .orphanSidecar, .incompatible, .noSpace,
     ]
 
     @OptionGroup var named: StoreArguments

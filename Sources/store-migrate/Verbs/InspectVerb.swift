@@ -13,7 +13,7 @@ struct InspectVerb: Verb {
     )
     static let words = ["inspect"]
     static let outcomes: [MigrationOutcome] = [
-        .done, .nothingFound, .busy, .foundButUnreadable, .orphanSidecar, .incompatible,
+        .done, .nothingFound, .busy, .foundButUnreadable, .orphanSidecar, .incompatible, .noSpace,
     ]
 
     @OptionGroup var named: StoreArguments

@@ -9,7 +9,7 @@ struct StatusVerb: Verb {
     )
     static let words = ["status"]
     static let outcomes: [MigrationOutcome] = [
-        .done, .findings, .nothingFound, .busy, .foundButUnreadable, .cancelled,
+        .done, .findings, .nothingFound, .busy, .foundButUnreadable, .noSpace, .cancelled,
     ]
 
     @OptionGroup var places: PlacesArguments

@@ -13,7 +13,7 @@ struct VerifyVerb: Verb {
     )
     static let words = ["verify"]
     static let outcomes: [MigrationOutcome] = [
-        .done, .findings, .nothingFound, .busy, .foundButUnreadable, .orphanSidecar, .incompatible,
+        .done, .findings, .nothingFound, .busy, .foundButUnreadable, .orphanSidecar, .incompatible, .noSpace,
     ]
 
     @OptionGroup var named: StoreArguments

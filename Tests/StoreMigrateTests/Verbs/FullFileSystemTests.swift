@@ -1,4 +1,7 @@
+import StoreMigration
 import Testing
+
+@testable import store_migrate
 
 @Suite("File systems without inodes, read-only mounts and limits", .mounts)
 struct FullFileSystemTests {
@@ -26,5 +29,85 @@ struct FullFileSystemTests {
             #expect(run.errorLines.count == 1, "\(run.errors)")
             #expect(run.errors.contains("Free space and inodes there (df, df -i)"), "\(inodes): \(run.errors)")
         }
+    }
+
+    @Test("doctor reports a mount that is read-only, and a file system with few or no free inodes, with status 3")
+    func doctor() async throws {
+        for (setup, expected) in [
+            ("mount -t tmpfs -o ro none /mnt", "mounted read-only"),
+            ("mount -t tmpfs -o nr_inodes=4 none /mnt; touch /mnt/a /mnt/b /mnt/c", "0 inodes are free"),
+            ("mount -t tmpfs -o nr_inodes=4 none /mnt; touch /mnt/a /mnt/b", "1 inodes are free"),
+        ] {
+            let run = try await PrivateMounts.run("\(setup); exec \"$TOOL\" doctor /mnt")
+            #expect(run.status == 3, "\(run.output)")
+            #expect(run.output.contains(expected), "\(run.output)")
+        }
+    }
+
+    @Test(
+        "A read-only mount of the old or the new folder ends with status 12, and the advice is to remount it",
+        arguments: [
+            ("g", "share a/s.db g", "the file system of the new store is mounted read-only"),
+            ("g", "plan a/s.db g", "the file system of the new store is mounted read-only"),
+            ("a", "share a/s.db g", "its file system is mounted read-only"),
+            ("a", "share a/s.db g --state state", "its file system is mounted read-only"),
+            ("b", "share a/s.db g --backup b", "the file system for backups is mounted read-only"),
+        ]
+    )
+    func readOnlyMount(_ folder: String, _ call: String, _ expected: String) async throws {
+        let run = try await PrivateMounts.run(
+            """
+            \(Self.settle(inodes: 100)); mkdir state b; mount --bind \(folder) \(folder)
+            mount -o remount,bind,ro \(folder); s=0; "$TOOL" \(call) || s=$?
+            [ "$(ls -A g b)" = "$(printf 'b:\n\ng:')" ] && [ "$before" = "$(sha256sum < a/s.db)" ] || s=99
+            exit $s
+            """
+        )
+        #expect(run.status == 12, "\(run.errors)")
+        #expect(run.errorLines.count == 1, "\(run.errors)")
+        #expect(run.errors.contains(expected), "\(run.errors)")
+        let isCaptureAdvised = folder == "a" && call.contains("--state")
+        #expect(run.errors.contains(isCaptureAdvised ? "capture the store" : "Remount"), "\(run.errors)")
+        #expect(!run.errors.contains("chmod"), "\(run.errors)")
+    }
+
+    @Test("A limit on the size of files ends with status 14, and the error names the limit")
+    func fileSizeLimit() async throws {
+        let scratch = try Scratch()
+        try await scratch.store("s.db", Scratch.habits + "CREATE TABLE b(a); INSERT INTO b VALUES(randomblob(100000));")
+        try scratch.folder("g")
+        for (limit, call) in [
+            (0, "share s.db g"), (4, "share s.db g"), (64, "share s.db g"), (64, "backup s.db -o g/b.tar"),
+            (1, "relay post s.db --everything"),
+        ] {
+            let run = try await Tool.run(
+                command: ["bash", "-c", "ulimit -f \(limit); exec '\(try Tool.path)' \(call)"],
+                folder: scratch.path
+            )
+            #expect(run.status == 14, "\(limit), \(call): \(run.errors)")
+            #expect(run.errors.contains("ulimit -f"), "\(limit), \(call): \(run.errors)")
+        }
+        #expect(try scratch.names(scratch.path("g")).isEmpty)
+    }
+
+    @Test(
+        "A reading verb that has no space for its private copy ends with status 14, which its help lists",
+        arguments: [
+            ["inspect", "a/s.db"], ["fetch", "a/s.db", "t"], ["verify", "a/s.db"], ["diff", "a/s.db", "g/s.db"],
+            ["history", "show", "a/s.db"], ["status", "a/s.db", "g/s.db"], ["plan", "a/s.db", "g/s.db"],
+        ]
+    )
+    func reading(_ call: [String]) async throws {
+        let run = try await PrivateMounts.run(
+            """
+            \(Self.settle(inodes: 100)); cp a/s.db g/s.db
+            sqlite3 a/s.db '.filectrl persist_wal 1' "INSERT INTO t VALUES(randomblob(100000))" > /dev/null
+            mkdir temporary; mount -t tmpfs -o size=64k none temporary
+            TMPDIR=/mnt/temporary exec "$TOOL" \(call.joined(separator: " "))
+            """
+        )
+        #expect(run.status == 14, "\(run.output)\(run.errors)")
+        let words = CommandTree.name(of: call)
+        #expect(try #require(CommandTree.verb(of: words)).outcomes.contains(.noSpace))
     }
 }
