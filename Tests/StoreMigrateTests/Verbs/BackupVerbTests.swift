@@ -39,6 +39,39 @@ struct BackupVerbTests {
         #expect(again.status == 0 && again.output == "Restored: the destination already has the backup's content\n")
     }
 
+    @Test(
+        "A store whose name has control characters is shared, backed up, retired and restored",
+        arguments: ["\u{1}", "\t", "\n", "\u{1B}", "\u{7F}", "\u{85}"]
+    )
+    func controlCharacters(_ character: String) async throws {
+        let name = "s\(character).db"
+        let old = try await scratch.store(name)
+        let new = try scratch.folder("new")
+        let content = try await SQLiteProgram.content(old)
+        for call in [["share", old, new], ["backup", new + "/" + name, "-o", archives + "/b.tar"], ["retire", old]] {
+            let run = try await Tool.run(call)
+            #expect(run.status == 0, "\(call): \(run.errors)")
+        }
+        #expect(try !scratch.names(scratch.path).contains(name))
+        let state = scratch.path(".store-migrate/" + name)
+        let retired = try #require(try scratch.names(state).first { $0.hasSuffix(".tar.zst") })
+        for (archive, place) in [(archives + "/b.tar", "fromBackup"), (state + "/" + retired, "fromArchive")] {
+            let folder = try scratch.folder(place)
+            let run = try await Tool.run(["restore", archive, folder])
+            #expect(run.status == 0, "\(run.errors)")
+            #expect(try await SQLiteProgram.content(folder + "/" + name) == content)
+        }
+    }
+
+    @Test("A share of a store named like an archive's manifest ends with status 2, and changes nothing")
+    func manifestName() async throws {
+        let old = try await scratch.store("manifest.json")
+        let before = try scratch.fingerprint()
+        let run = try await Tool.run(["share", old, archives])
+        #expect(run.status == 2, "\(run.errors)")
+        #expect(try scratch.fingerprint() == before)
+    }
+
     @Test("A backup piped to restore arrives complete")
     func pipe() async throws {
         let tool = try Tool.path
