@@ -17,7 +17,7 @@ struct UnshareRun {
 
     private var logger: Logger { surroundings.logger }
     private var stateFolder: StateFolder { surroundings.stateFolder(of: old) }
-    private var wayBack: WayBack {
+    var wayBack: WayBack {
         WayBack(old: old, new: new, settings: backwards, surroundings: surroundings.besideStores)
     }
     private var gatherer: FactsGatherer { FactsGatherer(old: old, new: new, surroundings: surroundings) }
@@ -346,11 +346,6 @@ struct UnshareRun {
 
     // MARK: The new store
 
-    private enum Withdrawal {
-        case done(path: String, [Finding])
-        case refused(MigrationError)
-    }
-
     /// Renames the new store, if no process has it open.
     private func withdraw(_ transaction: String) throws -> Withdrawal {
         do {
@@ -364,48 +359,5 @@ struct UnshareRun {
 
     private func withdrawal(unjournalled: RunState.SharedRun?) -> RetireRun {
         RetireRun(withdrawing: new, backwards, surroundings.besideStores, unjournalled: unjournalled)
-    }
-
-    private func outcome(
-        _ result: RunResult?,
-        _ transaction: String,
-        _ withdrawal: Withdrawal,
-        _ late: ShareOutcome?,
-        _ leftovers: [Finding] = []
-    ) -> ShareOutcome {
-        var findings = (late?.findings ?? []) + (result?.findings ?? []) + leftovers
-        if let former = wayBack.keptAside(transaction) {
-            let message = "what the old place held is kept aside whole"
-            findings.append(Finding(.storeKeptAside, .info, level: .files, message, path: former.path))
-        }
-        var place = new.path
-        var next: NextStep?
-        switch withdrawal {
-        case .done(let path, let kept):
-            place = path
-            findings += kept
-        case .refused(let error):
-            next = .unshare(old: old.path, new: new.path)
-            findings.append(
-                Finding(
-                    .notWithdrawn,
-                    .warning,
-                    level: .files,
-                    "the new store was not renamed and is fenced: \(error.message)",
-                    path: new.path
-                )
-            )
-        }
-        return ShareOutcome(
-            outcome: .unshared,
-            transaction: transaction,
-            old: ShareOutcome.Side(path: old.path, uuid: nil, objects: result?.objects, digest: result?.digest),
-            new: ShareOutcome.Side(path: place, uuid: nil, objects: nil, digest: nil),
-            merge: late?.merge,
-            report: result?.report,
-            findings: findings,
-            message: "the old store has the new one's content and is writable again",
-            next: next
-        )
     }
 }
