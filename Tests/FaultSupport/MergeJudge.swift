@@ -111,7 +111,10 @@ package struct MergeJudge: Judge {
         return try objections + (isMerged ? objectionsToParkedRows(scratch, isTidy: false) : [])
     }
 
-    /// At no point do both stores refuse writers, or one without a reason.
+    /// At no point does a store refuse writers without a reason.
+    ///
+    /// Between the fence of the new store and the commit at the old one, a killed unshare of a fenced store leaves both
+    /// refusing until it is recovered. At no point do both take writes: no record would show which rows are late.
     private func objectionsToFences(_ scratch: Scratch) throws -> [String] {
         let old = try refusingTables(Self.oldFolder, template.name, scratch)
         let isThere = try mainFiles(scratch).contains(template.name)
@@ -135,7 +138,11 @@ package struct MergeJudge: Judge {
                 ? template.objectionsToFence(new, of: "new", mayBeBarred: true)
                 : ["the new store refuses writes to \(new)"]
         }
-        if isThere, !old.isEmpty, !new.isEmpty { objections.append("both stores refuse writes") }
+        if kind == .unshareFenced {
+            if isThere, old.isEmpty, new.isEmpty { objections.append("both stores take writes") }
+        } else if isThere, !old.isEmpty, !new.isEmpty {
+            objections.append("both stores refuse writes")
+        }
         return objections
     }
 

@@ -181,7 +181,7 @@ struct FactsGatherer {
         return try earlierRun(withoutJournal: fence)
     }
 
-    /// The state with a void record, if the old store was removed and another one with other content is at its path.
+    /// The state with a void record, if the old store was removed and a different one with other content is at its path.
     ///
     /// Nothing can be derived from the base then: what the new store lacks was never deleted.
     func standing(_ state: RunState) throws -> RunState {
@@ -199,16 +199,18 @@ struct FactsGatherer {
         }
     }
 
-    /// True when another file with other content, and with another UUID in Core Data's case, is at the old path.
+    /// True when a different file with other content, and with another UUID in Core Data's case, is at the old path.
     ///
-    /// Inode numbers are reused, so a file that was created after the old store's state was recorded is another one, too.
+    /// Inode numbers are reused, so a file that was created after the old store's state was recorded is a different one,
+    /// too.
     private func isOtherStore(than shared: RunState.SharedRun) throws -> Bool {
         guard shared.retiringTo == nil, let folder = try folder(of: old), let status = try folder.status(of: old.name),
             status.kind == .regular, status.size > 0,
             try !OldStateRecorder.isUnchanged(shared.oldState, at: old, in: folder)
         else { return false }
         if status.identity.mayBe(recorded: shared.run.oldIdentity) {
-            guard shared.oldState.takenAt > 0, try !folder.isOnOverlay(), let birth = try folder.birthTime(of: old.name),
+            guard shared.oldState.takenAt > 0, try !folder.isOnOverlay(),
+                let birth = try folder.birthTime(of: old.name),
                 birth.seconds * 1_000_000_000 + birth.nanoseconds > shared.oldState.takenAt
             else { return false }
         }

@@ -99,7 +99,8 @@ struct UnshareRun {
         {
             next = shared.run.new
         }
-        guard let next else { return }
+        // A killed unshare leaves both stores fenced, each with the other one's path.
+        guard let next, next != old else { return }
         throw MigrationError(
             .needsDecision,
             "the store at the new path was shared on to \(next.path)",

@@ -78,7 +78,7 @@ struct UnshareTrapsTests {
         #expect(outcome.findings.filter { $0.code == .leftoverKept }.map(\.severity) == [.warning, .warning])
         #expect(try places.rows(of: places.oldStore) == ["early"])
         #expect(try places.container.directory.status(of: places.name) == nil)
-        #expect(try places.migrator().statusAndWait().run == StatusReport.Run.none)
+        #expect(try places.migrator().statusAndWait().run == .unshared)
     }
 
     @Test("A failure after the old store has the content, or after the rename, is an interruption")
