@@ -25,6 +25,9 @@ package enum RunState: Hashable, Sendable {
         }
     }
 
+    /// True for an unshare that has begun and is not complete.
+    var isUnsharing: Bool { if case .unsharing = self { true } else { false } }
+
     /// The recorded choices of the caller; nil when no share of the old store is in force.
     package var choices: PairChoices? {
         switch self {

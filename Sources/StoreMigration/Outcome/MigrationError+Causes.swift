@@ -106,6 +106,29 @@ extension MigrationError {
         )
     }
 
+    /// Runs a step after something was done that `done` says; an error must not claim then that nothing was changed.
+    static func ifInterrupted<R>(
+        after done: String,
+        next: NextStep? = nil,
+        _ body: () throws -> R
+    ) throws(MigrationError) -> R {
+        do {
+            return try body()
+        } catch {
+            let error = MigrationError(error)
+            guard error.outcome == .failed else { throw error }
+            throw MigrationError(
+                .interrupted,
+                "\(done), but then: \(error.message)",
+                path: error.path,
+                advice: "Fix the cause, then run the same command again; it continues.",
+                next: next,
+                findings: error.findings,
+                underlyingError: error
+            )
+        }
+    }
+
     /// The same error with a next step.
     package func leading(to next: NextStep?) -> MigrationError {
         MigrationError(

@@ -51,22 +51,9 @@ extension RetireRun {
         }
     }
 
-    /// Runs a step after the store was renamed; an error must not claim then that nothing was changed.
+    /// Runs a step after the store was renamed.
     func afterRenaming<R>(to name: String, _ body: () throws -> R) throws -> R {
-        do {
-            return try body()
-        } catch {
-            let error = MigrationError(error)
-            guard error.outcome == .failed else { throw error }
-            throw MigrationError(
-                .interrupted,
-                "the store was renamed to \(name), but then: \(error.message)",
-                path: error.path,
-                advice: "Fix the cause, then run the same command again; it continues.",
-                findings: error.findings,
-                underlyingError: error
-            )
-        }
+        try MigrationError.ifInterrupted(after: "the store was renamed to \(name)", body)
     }
 
     private func renamed(_ name: String) -> StoreLocation { StoreLocation(folder: old.folder, name: name) }

@@ -147,6 +147,8 @@ struct CopyRun {
     /// Fences the old store and takes its lock again, so that it stays as it was copied.
     private func fenceFirst(_ progress: inout CopyProgress) throws {
         guard let lock = progress.lock else { return }
+        // A rollback lifts the fence, which must be the run's own.
+        try StoreFence.requireNone(in: lock)
         progress.isFencedFirst = true
         try commitFence(&progress)
         try lock.beginWriting(deadline: context.lockDeadline(), monitor: context.monitor)

@@ -51,23 +51,10 @@ struct UnshareRun {
         }
     }
 
-    /// An error after the old store got the content must not claim that nothing was changed.
+    /// Runs a step after the old store got the content.
     func afterBringingBack<R>(_ body: () throws -> R) throws -> R {
-        do {
-            return try body()
-        } catch {
-            let error = MigrationError(error)
-            guard error.outcome == .failed else { throw error }
-            throw MigrationError(
-                .interrupted,
-                "the old store has the content again, but then: \(error.message)",
-                path: error.path,
-                advice: "Fix the cause, then run the unshare command again; it continues.",
-                next: .unshare(old: old.path, new: new.path),
-                findings: error.findings,
-                underlyingError: error
-            )
-        }
+        let next = NextStep.unshare(old: old.path, new: new.path)
+        return try MigrationError.ifInterrupted(after: "the old store has the content again", next: next, body)
     }
 
     /// Throws if a merge setting names an entity or property that the store lacks.
@@ -101,12 +88,16 @@ struct UnshareRun {
         }
         // A killed unshare leaves both stores fenced, each with the other one's path.
         guard let next, next != old else { return }
-        throw MigrationError(
+        throw sharedOn(to: next.path)
+    }
+
+    private func sharedOn(to path: String) -> MigrationError {
+        MigrationError(
             .needsDecision,
-            "the store at the new path was shared on to \(next.path)",
+            "the store at the new path was shared on to \(path)",
             path: new.path,
             advice: "Nothing was changed. Unshare that store first, then run the command again.",
-            next: .unshare(old: new.path, new: next.path)
+            next: .unshare(old: new.path, new: path)
         )
     }
 
@@ -240,6 +231,7 @@ struct UnshareRun {
     private func requireShared(_ shared: RunState.SharedRun, _ state: RunState) throws {
         try requireSamePlace(shared)
         guard try gatherer.newPlace(of: shared) == .ours else { throw wayBack.notAtItsPlace }
+        if !state.isUnsharing, let fence = try gatherer.fence(in: new) { throw sharedOn(to: fence.newPath) }
         if case .shared = state { try gatherer.requireMergesStand(shared) }
         try wayBack.requireJournal()
     }

@@ -100,7 +100,7 @@ final class Reporter: Sendable {
         surroundings.error.write(failure.line(errorStyle, next: next) + "\n")
     }
 
-    /// False once a part of the result could not be written, also for want of a reader.
+    /// False once a part of the result could not be written, or its reader has closed the pipe.
     var isWrittenOut: Bool { isComplete.load(ordering: .relaxed) && hasReader.load(ordering: .relaxed) }
 
     /// The command to type for a step.

@@ -270,4 +270,30 @@ struct PairRecordTests {
         #expect(try lives.values(at: "b") == ["one", "two", "u2"])
         #expect(try lives.values(at: "a") == (hasRows ? ["own"] : []))
     }
+
+    @Test("An unshare in the wrong direction is refused, and the fence stays")
+    func wrongDirection() throws {
+        let lives = try Lives()
+        try lives.share("a", "b", .fence)
+        try lives.unshare("a", "b")
+        try lives.share("a", "b", .fence)
+
+        let error = #expect(throws: MigrationError.self) { try lives.unshare("b", "a") }
+
+        #expect(error?.outcome == .needsDecision)
+        #expect(try error?.next == .unshare(old: lives.store("a").path, new: lives.store("b").path))
+        #expect(throws: (any Error).self) { try lives.write("INSERT INTO t VALUES (3, 'late')", at: "a") }
+        #expect(try lives.share("a", "b", .fence).outcome == .alreadyShared)
+    }
+
+    @Test("A share in the other direction after a retirement has the default choices, not those of the former pair")
+    func otherDirectionAfterRetirement() throws {
+        let lives = try Lives()
+        try lives.share("a", "b")
+        try lives.retire("a")
+
+        try StoreMigrator(from: lives.store("b").url, to: lives.store("a").url).shareStoreIfNecessaryAndWait()
+
+        #expect(throws: (any Error).self) { try lives.write("INSERT INTO t VALUES (3, 'late')", at: "b") }
+    }
 }
