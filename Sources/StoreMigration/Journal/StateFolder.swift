@@ -28,6 +28,11 @@ package struct StateFolder: Sendable {
         }
     }
 
+    /// The folder of the journal of the store at `old`, inside the folder at a path that a receipt names.
+    init(of old: StoreLocation, named path: String) {
+        self.init(of: old, stateFolder: URL(filePath: path, directoryHint: .isDirectory))
+    }
+
     /// The journal folder's path, for messages.
     package var path: String { root.path + "/" + storeName }
 

@@ -4,9 +4,21 @@ public import StoreFormat
 extension Finding.Code {
     /// The common state of an old and a new store is unknown; a share compares them as unrelated stores.
     public static let commonStateUnknown = Finding.Code(rawValue: "commonStateUnknown")
+    /// The record of the pair is in a state folder that the call does not name.
+    public static let recordedElsewhere = Finding.Code(rawValue: "recordedElsewhere")
 }
 
 extension Finding {
+    static func recordedElsewhere(_ folder: String, at location: StoreLocation) -> Finding {
+        Finding(
+            .recordedElsewhere,
+            .warning,
+            level: .files,
+            MigrationError.recordedElsewhere(folder),
+            path: location.path
+        )
+    }
+
     static func commonStateUnknown(at location: StoreLocation) -> Finding {
         Finding(
             .commonStateUnknown,
@@ -34,6 +46,23 @@ extension MigrationError {
     }
 }
 
+extension MigrationError {
+    static func recordedElsewhere(_ folder: String) -> String {
+        "the run that shared this store is recorded in another state folder, \(folder)"
+    }
+
+    /// A command over a pair whose record is in a state folder that the call does not name.
+    static func recorded(in folder: String, path: String, next: NextStep) -> MigrationError {
+        MigrationError(
+            .needsDecision,
+            recordedElsewhere(folder),
+            path: path,
+            advice: "Nothing was changed. Name that folder.",
+            next: .inStateFolder(folder, next)
+        )
+    }
+}
+
 /// The records of the pairs that a store belongs to.
 ///
 /// A pair's record is in the journal beside the old store: the base, the state of the old store, and the merges in
@@ -48,12 +77,41 @@ struct PairRecords {
         guard let folder = try Directory.openIfPresent(path: store.folder),
             let receipt = Receipt(beside: store.name, in: folder)
         else { return own }
-        let others = try Set(receipt.origins.map(\.old)).sorted().map(StoreLocation.init(path:)).filter { $0 != store }
-            .flatMap(journals)
-            .filter { journal in
-                try standing(journal).map { try receipt.names($0.run.transaction) && namesStore($0) } ?? false
+        var others: [StateFolder] = []
+        for origin in receipt.origins.sorted(by: { ($0.old, $0.state ?? "") < ($1.old, $1.state ?? "") }) {
+            let old = StoreLocation(path: origin.old)
+            guard old != store else { continue }
+            for journal in journals(of: old) + (origin.state.map { [StateFolder(of: old, named: $0)] } ?? [])
+            where !others.contains(where: { $0.path == journal.path }) && isRecord(journal, receipt) {
+                others.append(journal)
             }
+        }
         return own + others
+    }
+
+    /// True when the receipt names the run that a journal records, and the journal names this store.
+    private func isRecord(_ journal: StateFolder, _ receipt: Receipt) -> Bool {
+        guard let shared = standing(journal) else { return false }
+        return receipt.names(shared.run.transaction) && (try? namesStore(shared)) == true
+    }
+
+    /// The state folder that has the valid record of this store and the old one, if that is not a folder that the caller
+    /// named or one beside the old store.
+    func stateFolder(ofPairWith old: StoreLocation) -> String? { otherStateFolder { $0 == old } }
+
+    /// The first such folder of a pair whose old store fits.
+    func otherStateFolder(where isMatching: (StoreLocation) -> Bool = { _ in true }) -> String? {
+        guard let folder = try? Directory.openIfPresent(path: store.folder),
+            let receipt = Receipt(beside: store.name, in: folder)
+        else { return nil }
+        return receipt.origins
+            .first { origin in
+                let old = StoreLocation(path: origin.old)
+                guard let state = origin.state, isMatching(old) else { return false }
+                return isRecord(StateFolder(of: old, named: state), receipt)
+                    && !journals(of: old).contains { isRecord($0, receipt) }
+            }?
+            .state
     }
 
     /// True when the journal itself records this store: any member of the group may write a receipt.

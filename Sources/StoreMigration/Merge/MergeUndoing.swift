@@ -169,15 +169,14 @@ public struct MergeUndoing: Sendable {
     ///
     /// A merge whose undo was interrupted comes first, so that the undo of another does not hide it.
     private func journalFolder() throws -> StateFolder {
-        var places = [store]
+        var places = [surroundings.stateFolder(of: store)]
         let folder = try Directory.open(path: store.folder)
         if let receipt = Receipt(beside: store.name, in: folder) {
-            places += receipt.origins.map { StoreLocation(path: $0.old) }
+            places += receipt.origins.map { surroundings.stateFolder(of: StoreLocation(path: $0.old)) }
         }
         var found: StateFolder?
         let undone = try undone()
-        for place in places {
-            let state = surroundings.stateFolder(of: place)
+        for state in places {
             let merges = try MergeState(state.records())
             let ours = (merges.standing + [merges.begun].compactMap { $0 }).filter { $0.into == store }
             if ours.contains(where: { undone.contains($0.epoch) }) { return state }
@@ -188,7 +187,10 @@ public struct MergeUndoing: Sendable {
     }
 
     private func nothingMerged() -> MigrationError {
-        MigrationError(
+        if let folder = PairRecords(store: store, surroundings: surroundings).otherStateFolder() {
+            return .recorded(in: folder, path: store.path, next: .unmerge(into: store.path))
+        }
+        return MigrationError(
             .needsDecision,
             "no journal records a merge into this store",
             path: store.path,

@@ -26,6 +26,8 @@ public enum NextStep: Hashable, Sendable {
     case migrate(store: String, model: String, version: String?)
     /// Create a missing folder.
     case makeFolder(path: String)
+    /// Run another command with the state folder in which the pair is recorded.
+    indirect case inStateFolder(String, NextStep)
 }
 
 extension NextStep: CustomStringConvertible {
@@ -41,26 +43,29 @@ extension NextStep: CustomStringConvertible {
         run: [String] = [],
         reading: [String] = []
     ) -> String {
-        let words: [String] =
-            switch self {
-            case .retire(let old): ["store-migrate", "retire", old] + run
-            case .resume(let old): ["store-migrate", "resume", old] + run
-            case .share(let old, let new, let onBoth, let entities):
-                ["store-migrate", "share", old, new] + sharing(onBoth) + Self.identities(of: entities)
-            case .status(let old, let new): ["store-migrate", "status", old, new] + run
-            case .verify(let store): ["store-migrate", "verify", store] + reading
-            case .inspect(let path): ["store-migrate", "inspect", path] + reading
-            case .diff(let first, let second): ["store-migrate", "diff", first, second] + reading
-            case .merge(let into, let from, let entities):
-                ["store-migrate", "merge", into, from] + reading + Self.identities(of: entities)
-            case .unmerge(let into): ["store-migrate", "unmerge", into] + run
-            case .unshare(let old, let new): ["store-migrate", "unshare", old, new] + run
-            case .migrate(let store, let model, let version):
-                ["store-migrate", "migrate", store, "--model", model] + (version.map { ["--version", $0] } ?? [])
-                    + reading
-            case .makeFolder(let path): ["mkdir", "-p", path]
-            }
-        return Self.commandLine(words)
+        let words: [String]
+        switch self {
+        case .retire(let old): words = ["retire", old] + run
+        case .resume(let old): words = ["resume", old] + run
+        case .share(let old, let new, let onBoth, let entities):
+            words = ["share", old, new] + sharing(onBoth) + Self.identities(of: entities)
+        case .status(let old, let new): words = ["status", old, new] + run
+        case .verify(let store): words = ["verify", store] + reading
+        case .inspect(let path): words = ["inspect", path] + reading
+        case .diff(let first, let second): words = ["diff", first, second] + reading
+        case .merge(let into, let from, let entities):
+            words = ["merge", into, from] + run + Self.identities(of: entities)
+        case .unmerge(let into): words = ["unmerge", into] + run
+        case .unshare(let old, let new): words = ["unshare", old, new] + run
+        case .migrate(let store, let model, let version):
+            words =
+                ["migrate", store, "--model", model] + (version.map { ["--version", $0] } ?? []) + reading
+        case .makeFolder(let path): return Self.commandLine(["mkdir", "-p", path])
+        case .inStateFolder(let folder, let step):
+            let state = ["--state", folder]
+            return step.command(sharing: { sharing($0) + state }, run: run + state, reading: reading)
+        }
+        return Self.commandLine(["store-migrate"] + words)
     }
 
     private static func identities(of entities: [String]) -> [String] {
@@ -74,6 +79,7 @@ extension NextStep: CustomStringConvertible {
     public var needsCompletion: Bool {
         switch self {
         case .share(_, _, _, let entities), .merge(_, _, let entities): !entities.isEmpty
+        case .inStateFolder(_, let step): step.needsCompletion
         default: false
         }
     }

@@ -29,6 +29,7 @@ struct FactsGatherer {
             isMainFileAtNew: try status(of: new) != nil,
             earlierRun: earlierRun,
             retiredTo: state.retired?.run.new.path,
+            recordedElsewhere: state == .none ? recordedElsewhere() : nil,
             succession: try newCondition.inspection?.fence == nil ? nil : Succession(of: new, surroundings),
             isOldRecordedNew: try isRecordedAsNew(),
             newerThanModel: newer,
@@ -44,6 +45,7 @@ struct FactsGatherer {
             newCondition: newCondition,
             isMainFileAtNew: facts.isMainFileAtNew,
             earlierRun: nil,
+            recordedElsewhere: facts.recordedElsewhere,
             succession: facts.succession,
             isOldRecordedNew: facts.isOldRecordedNew,
             areContentsEqual: try digest(of: old) == digest(of: new),
@@ -51,6 +53,11 @@ struct FactsGatherer {
             exposedFolder: facts.exposedFolder,
             migration: migration
         )
+    }
+
+    /// The state folder that records the pair, if it is not the caller's.
+    func recordedElsewhere() -> String? {
+        PairRecords(store: new, surroundings: surroundings).stateFolder(ofPairWith: old)
     }
 
     private func exposedFolder() throws -> ExposedFolder? {

@@ -69,6 +69,8 @@ package struct PlanningFacts: Sendable {
     package let earlierRun: EarlierRun?
     /// The path of the shared store whose old store was retired; nil when none was.
     package let retiredTo: String?
+    /// The state folder that records the pair, if it is not the caller's.
+    package let recordedElsewhere: String?
     /// The current location of the new store's data, if that store is out of use.
     package let succession: Succession?
     /// True when the store at the new path was shared to the old one, and that record is valid.
@@ -92,6 +94,7 @@ package struct PlanningFacts: Sendable {
         isMainFileAtNew: Bool = false,
         earlierRun: EarlierRun? = nil,
         retiredTo: String? = nil,
+        recordedElsewhere: String? = nil,
         succession: Succession? = nil,
         isOldRecordedNew: Bool = false,
         areContentsEqual: Bool? = nil,
@@ -107,6 +110,7 @@ package struct PlanningFacts: Sendable {
         self.isMainFileAtNew = isMainFileAtNew
         self.earlierRun = earlierRun
         self.retiredTo = retiredTo
+        self.recordedElsewhere = recordedElsewhere
         self.succession = succession
         self.isOldRecordedNew = isOldRecordedNew
         self.areContentsEqual = areContentsEqual

@@ -18,7 +18,9 @@ package struct SharePlanner: Sendable {
     }
 
     private func planWithoutMigration() -> SharePlan {
-        if let refusal = unreadable() ?? orphanSidecar() ?? outOfUse() ?? newerModel() { return refusal }
+        if let refusal = unreadable() ?? orphanSidecar() ?? outOfUse() ?? recordedElsewhere() ?? newerModel() {
+            return refusal
+        }
         guard let old = facts.oldCondition.inspection else { return withoutOldStore() }
         if let new = facts.newCondition.inspection, !facts.fit(old, new), !isMigratedSince {
             return incompatible(old, new)
@@ -66,6 +68,17 @@ package struct SharePlanner: Sendable {
             reason: "the store at the new path was shared to \(store.path) and is fenced",
             next: .share(old: facts.old.path, new: store.path)
         )
+    }
+
+    /// Refuses a second record of a pair: each would carry the same late writes.
+    private func recordedElsewhere() -> SharePlan? {
+        facts.recordedElsewhere.map { folder in
+            plan(
+                .needsDecision,
+                reason: MigrationError.recordedElsewhere(folder),
+                next: .inStateFolder(folder, .share(old: facts.old.path, new: facts.new.path))
+            )
+        }
     }
 
     private func newerModel() -> SharePlan? {

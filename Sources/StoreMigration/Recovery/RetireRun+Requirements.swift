@@ -33,13 +33,26 @@ extension RetireRun {
 
     func notShared(_ state: RunState = .none) -> MigrationError {
         if case .voided(let shared) = state { return .commonStateUnknown(old: old, new: shared.run.new) }
+        if let new = expected ?? fencedNew,
+            let folder = PairRecords(store: new, surroundings: surroundings).stateFolder(ofPairWith: old)
+        {
+            return .recorded(in: folder, path: old.path, next: .status(old: old.path, new: new.path))
+        }
         return MigrationError(
             .needsDecision,
             "no run has shared this store",
             path: old.path,
-            advice: "Share it first; only a store whose copy is proved can be retired.",
+            advice:
+                "Share it first, or name the state folder of its share; only a store whose copy is proved can be"
+                + " retired.",
             next: .inspect(path: old.path)
         )
+    }
+
+    /// The new store's path according to the old store's fence.
+    private var fencedNew: StoreLocation? {
+        let fence = try? surroundings.reader.withView(of: old) { try StoreFence(reading: $0.connection) }
+        return fence.map { StoreLocation(path: $0.newPath) }
     }
 
     /// Throws unless the store that has the data now is the shared one, and sound.

@@ -15,6 +15,8 @@ package struct Receipt: Hashable, Sendable, Codable {
     /// The old store's path when it was shared.
     package let old: String
     package let storeUUID: String?
+    /// The folder of the journals that the caller named; nil when the journal is beside the old store.
+    package let state: String?
     /// The digest of the new store when it was shared.
     package let digest: String
     /// The digest of the old store if history was switched on for the new one; otherwise both are equal.
@@ -30,14 +32,15 @@ package struct Receipt: Hashable, Sendable, Codable {
     /// How each role opens the store, by the role's name.
     package let descriptions: [String: PersistentStoreDescription]
 
-    /// A run that shared a store to here, and the path of that store.
+    /// A run that shared a store to here, the path of that store, and the folder of its journal if the caller named one.
     package struct Origin: Hashable, Sendable, Codable {
         package let transaction: String
         package let old: String
+        package var state: String?
     }
 
     /// The runs that shared a store to this one, the writer of the receipt first.
-    package var origins: [Origin] { [Origin(transaction: transaction, old: old)] + (others ?? []) }
+    package var origins: [Origin] { [Origin(transaction: transaction, old: old, state: state)] + (others ?? []) }
 
     /// The maximum number of runs that are kept beside the last one.
     private static let mostOthers = 16
@@ -93,6 +96,7 @@ package struct Receipt: Hashable, Sendable, Codable {
     package init(
         transaction: String,
         old: String,
+        state: String? = nil,
         storeUUID: String?,
         digest: String,
         oldDigest: String? = nil,
@@ -103,6 +107,7 @@ package struct Receipt: Hashable, Sendable, Codable {
     ) {
         self.transaction = transaction
         self.old = old
+        self.state = state
         self.storeUUID = storeUUID
         self.digest = digest
         self.oldDigest = oldDigest

@@ -80,6 +80,7 @@ struct RunEnding {
         let receipt = Receipt(
             transaction: context.transaction,
             old: context.old.path,
+            state: context.surroundings.stateFolder.map { StoreLocation(url: $0).path },
             storeUUID: new.uuid,
             digest: new.digest,
             oldDigest: new.digest == content ? nil : content,

@@ -49,6 +49,9 @@ struct StatusGatherer {
         if case .shared(let shared) = state, shared.completion.leavesRows == true {
             findings.append(.rowsOnlyInOldStore(at: old))
         }
+        if state == .none, let folder = gatherer.recordedElsewhere() {
+            findings.append(.recordedElsewhere(folder, at: new))
+        }
         if case .voided = state { findings.append(.commonStateUnknown(at: old)) }
         findings += [old, new].flatMap(AsideFolder.stores(displacedFrom:)).map(Finding.storeKept(at:))
         findings += try surroundings.stateFolder(of: old).losingRows().map(Finding.losingRows(at:))
@@ -152,6 +155,9 @@ struct StatusGatherer {
             return try advice(of: plan(state))
         case .shared(let shared): return try advice(of: plan(state), hasBase: shared.base != nil)
         case .none, .voided, .retired:
+            if state == .none, let folder = gatherer.recordedElsewhere() {
+                return Advice(next: .inStateFolder(folder, .status(old: old.path, new: new.path)))
+            }
             let plan = try plan(state)
             // The pair was ended on purpose; only a person knows when to share it again.
             if plan.outcome == .shared, gatherer.isUnshared(state) { return Advice() }

@@ -250,6 +250,9 @@ struct UnshareRun {
         if case .voided = try stateFolder.state() {
             return .commonStateUnknown(old: old, new: new)
         }
+        if let folder = gatherer.recordedElsewhere() {
+            return .recorded(in: folder, path: old.path, next: .unshare(old: old.path, new: new.path))
+        }
         return MigrationError(
             .needsDecision,
             "no run has shared this store",

@@ -18,7 +18,7 @@ struct RepeatedOptions {
     static let flags: Set<String> = access.union(["--migrate"])
 
     private let options: [Option]
-    private let stateFolder: String?
+    private var stateFolder: String?
 
     /// Reads the arguments of a valid call.
     init(of words: [String] = [], stateFolder: String?) {
@@ -49,6 +49,13 @@ struct RepeatedOptions {
     /// The options for a command that only opens a store.
     var reading: [String] { words { Self.access.contains($0) } }
 
+    /// The same options with another state folder.
+    func recorded(in stateFolder: String) -> RepeatedOptions {
+        var copy = self
+        copy.stateFolder = stateFolder
+        return copy
+    }
+
     private var state: [String] { stateFolder.map { ["--state", $0] } ?? [] }
 
     private func words(_ isRepeated: (String) -> Bool) -> [String] {
@@ -59,6 +66,7 @@ struct RepeatedOptions {
 extension NextStep {
     /// The command to type after a call with options.
     func command(_ options: RepeatedOptions) -> String {
-        command(sharing: options.sharing, run: options.run, reading: options.reading)
+        if case .inStateFolder(let folder, let step) = self { return step.command(options.recorded(in: folder)) }
+        return command(sharing: options.sharing, run: options.run, reading: options.reading)
     }
 }

@@ -2,180 +2,11 @@ import Foundation
 import StoreMigration
 import Testing
 
-/// Follows the printed next commands as a shell would.
-@Suite("Next commands")
+/// What a refusal or a status advises in one situation.
+@Suite("Advice")
 struct AdviceTests {
-    private static let status = ["status", "old/H.db", "new/H.db"]
-    private static let late = "sqlite3 old/H.db \"INSERT INTO t VALUES('late')\""
-    private static let recipe = "'\(Tool.package)/Fixtures/HabitCalendar/HabitCalendar.yaml'"
-    private static let keptNew =
-        "\(OutcomeTests.make); \(OutcomeTests.other); tool share old/H.db new/H.db --on-both keep-new"
-    /// Writes to an external file of a fenced Core Data store, in place.
-    private static let externalWrite = """
-        tool fixture build \(recipe) old/H.db; tool share old/H.db new/H.db --level files; \
-        echo late > "$(find old -path '*_EXTERNAL_DATA/*' -type f | head -n 1)"
-        """
-
-    /// Beside the cases of all outcomes, those in which advice once led nowhere.
-    static let cases =
-        OutcomeTests.cases + [
-            .init(
-                outcome: .done,
-                detail: "both stores have objects",
-                setup: "\(OutcomeTests.make); \(OutcomeTests.other)",
-                call: status
-            ),
-            .init(
-                outcome: .done,
-                detail: "late writes with a base",
-                setup: "\(OutcomeTests.captured); \(late)",
-                call: status
-            ),
-            .init(
-                outcome: .done,
-                detail: "late writes without a base",
-                setup: "\(OutcomeTests.shared); \(OutcomeTests.writePast)",
-                call: status
-            ),
-            .init(outcome: .done, detail: "rows only in the old store", setup: keptNew, call: status),
-            .init(
-                outcome: .merged,
-                detail: "rows only in the old store",
-                setup: keptNew,
-                call: ["merge", "new/H.db", "old/H.db"]
-            ),
-            .init(outcome: .done, detail: "an external file changed in place", setup: externalWrite, call: status),
-            .init(
-                outcome: .lateWrites,
-                detail: "an external file changed in place",
-                setup: externalWrite,
-                call: ["unshare", "old/H.db", "new/H.db"]
-            ),
-            .init(
-                outcome: .needsDecision,
-                detail: "a merge of a pair",
-                setup: externalWrite,
-                call: ["merge", "new/H.db", "old/H.db", "-n"]
-            ),
-            .init(
-                outcome: .needsDecision,
-                detail: "a merge of objects that a decision left, without a base",
-                setup: "tool fixture build \(recipe) old/H.db; cp -a old/. new/; "
-                    + "sqlite3 new/H.db 'UPDATE ZHABIT SET Z_OPT = Z_OPT + 1'; "
-                    + "tool share old/H.db new/H.db --on-both keep-new",
-                call: ["merge", "new/H.db", "old/H.db"]
-            ),
-            .init(
-                outcome: .done,
-                detail: "another store at the new path",
-                setup: "\(OutcomeTests.shared); rm new/H.db; \(OutcomeTests.other)",
-                call: status
-            ),
-            .init(
-                outcome: .done,
-                detail: "the shared store is missing",
-                setup: "\(OutcomeTests.shared); rm new/H.db",
-                call: status
-            ),
-            .init(
-                outcome: .nothingFound,
-                detail: "after a retire, to another path",
-                setup: "\(OutcomeTests.shared); tool retire old/H.db",
-                call: ["share", "old/H.db", "new/other.db"]
-            ),
-            .init(
-                outcome: .done,
-                detail: "a misspelt old path",
-                setup: OutcomeTests.shared,
-                call: ["status", "old/I.db", "new/H.db"]
-            ),
-            .init(
-                outcome: .nothingFound,
-                detail: "two misspelt paths",
-                setup: OutcomeTests.shared,
-                call: ["status", "old/I.db", "new"]
-            ),
-            .init(
-                outcome: .nothingFound,
-                detail: "a new folder that is missing",
-                setup: OutcomeTests.make,
-                call: ["share", "old/H.db", "newer/"]
-            ),
-            .init(
-                outcome: .failed,
-                detail: "a backup folder that is missing",
-                setup: OutcomeTests.make,
-                call: OutcomeTests.share + ["--backup", "archives"]
-            ),
-            .init(
-                outcome: .failed,
-                detail: "a plan with a backup folder that is missing",
-                setup: OutcomeTests.make,
-                call: OutcomeTests.share + ["--backup", "archives", "--dry-run"]
-            ),
-            .init(
-                outcome: .failed,
-                detail: "a fixture's folder that is missing",
-                call: [
-                    "fixture", "build", "\(Tool.package)/Fixtures/HabitCalendar/HabitCalendar.yaml", "newer/H.sqlite",
-                ]
-            ),
-            .init(
-                outcome: .shared,
-                detail: "planned",
-                setup: OutcomeTests.make,
-                call: ["plan", "old/H.db", "new/H.db", "--old", "capture"]
-            ),
-        ]
-
-    /// Folders `old` and `new`, in which a shell ran the commands of a setup.
-    private static func scratch(after commands: String) async throws -> Scratch {
-        let scratch = try Scratch()
-        try scratch.folder("old")
-        try scratch.folder("new")
-        let tool = try Tool.path
-        let script = "TOOL='\(tool)'; tool() { '\(tool)' \"$@\" >&2; }; set -e; \(commands)"
-        let setup = try await Tool.run(command: ["bash", "-c", script], folder: scratch.path)
-        try #require(setup.status == 0, "\(setup.errors)")
-        return scratch
-    }
-
-    @Test(
-        "Following the next commands ends after at most three, with nothing left or a choice for a person",
-        arguments: cases
-    )
-    func follow(_ row: OutcomeTests.Case) async throws {
-        let scratch = try await Self.scratch(after: row.setup)
-        let tool = try Tool.path
-        let first = try await Tool.run(row.call + ["--json"], folder: scratch.path)
-        var summary = try #require(try Grammar().check(first).last)
-        #expect(summary["outcome"]?.string == row.outcome.rawValue, "\(first.errors)")
-        if first.status == 0 || first.status == 4 { #expect(!first.errors.contains("Check the path")) }
-        var followed: [String] = []
-        while let next = summary["next"]?.string, followed.count < 4 {
-            // A person completes the identity.
-            if next.contains("=ATTRIBUTE") { break }
-            try #require(!followed.contains(next), "\(next) leads to itself after \(followed)")
-            followed.append(next)
-            let isTool = next.hasPrefix("store-migrate ")
-            let run = try await Tool.run(
-                command: ["bash", "-c", "store-migrate() { '\(tool)' \"$@\"; }; \(next)\(isTool ? " --json" : "")"],
-                folder: scratch.path
-            )
-            guard isTool else {
-                #expect(run.status == 0, "\(run.errors)")
-                let again = try await Tool.run(row.call, folder: scratch.path)
-                #expect(again.status == 0, "\(again.errors)")
-                break
-            }
-            #expect([0, 3, 4].contains(run.status), "\(next): \(run.errors)")
-            let lines = try Grammar().check(run)
-            summary = try #require(lines.last)
-            guard summary["next"]?.string == nil, run.status == 4 else { continue }
-            Issue.record("\(next) asks for a decision, and names no command")
-        }
-        #expect(followed.count <= 3, "\(followed)")
-    }
+    private static let status = NextCommandTests.status
+    private static let recipe = NextCommandTests.recipe
 
     @Test("status --check ends with 3 while there is something to do, and a retire that can wait is not")
     func check() async throws {
@@ -197,7 +28,7 @@ struct AdviceTests {
 
     @Test("status reports late writes when only an external file of the old store changed in place")
     func externalFileInPlace() async throws {
-        let scratch = try await Self.scratch(after: Self.externalWrite)
+        let scratch = try await NextCommandTests.scratch(after: NextCommandTests.externalWrite)
         let run = try await Tool.run(Self.status + ["--json"], folder: scratch.path)
         #expect(try Grammar().check(run).contains { $0["lateWrites"]?.string == "found" })
         let text = try await Tool.run(Self.status, folder: scratch.path)
@@ -358,7 +189,7 @@ struct AdviceTests {
         "A path to write to that ends in a slash names a folder: no file gets its name, and mkdir is the next command"
     )
     func trailingSlashes() async throws {
-        let scratch = try await Self.scratch(
+        let scratch = try await NextCommandTests.scratch(
             after: "\(OutcomeTests.make); tool backup old/H.db -o H.tar; tool rehearse --new s.yaml"
         )
         let before = try scratch.names(scratch.path)
