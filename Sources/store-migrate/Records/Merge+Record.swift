@@ -19,7 +19,14 @@ extension MergeSummary {
         return .object(
             [
                 ("type", .string("merge")), ("into", .string(into)), ("from", .string(from)),
-                ("epoch", .optional(epoch)),
+                ("epoch", .optional(epoch)), ("policy", .optional(policy.map(MergeArguments.name))),
+                (
+                    "policies",
+                    .object(
+                        (policies ?? [:]).sorted { $0.key < $1.key }
+                            .map { ($0.key, .string(MergeArguments.name(of: $0.value))) }
+                    )
+                ),
             ] + amounts.map { ($0.0, .integer(Int64($0.1))) } + [
                 ("parkedRows", .optional(parkedRows)), ("rekeyedObjects", .optional(rekeyedObjects)),
                 (

@@ -55,6 +55,8 @@ extension MergeSummary {
             let head = ["object", "property", "base", "old", "shared", "taken"]
             lines.append(TextTable.text([head] + conflicts.map(\.row)))
             lines.append("  'taken' is the value that won\(deciding); --policy decides which")
+        } else if policy != nil, !changesNothing {
+            lines.append("  no conflicts; one would be decided\(deciding)")
         }
         for note in notes { lines.append("  note: " + note.text) }
         if let parked { lines.append("  losing rows  \(Escaped.text(parked))") }

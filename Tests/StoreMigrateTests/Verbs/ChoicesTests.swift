@@ -1,3 +1,4 @@
+import FoundationEssentials
 import StoreFormat
 import Testing
 
@@ -58,9 +59,22 @@ struct ChoicesTests {
         #expect(try await share().output.contains("now refuses writes"))
     }
 
-    @Test("A share without the former state folder keeps the capture, and the base that merges late writes")
+    @Test("A share without the former state folder is refused while that folder has the record of the pair")
     func otherStateFolder() async throws {
-        _ = try await share("--old", "capture", "--state", scratch.folder("state"))
+        let state = try scratch.folder("state")
+        _ = try await share("--old", "capture", "--state", state)
+        // A second journal would carry rows again that the new store's programs have deleted since.
+        let refused = try await share(status: 4)
+        #expect(refused.errors.contains("recorded in another state folder, \(state)"), "\(refused.errors)")
+        #expect(refused.errors.hasSuffix(" --state \(state)\n"), "\(refused.errors)")
+        #expect(try !scratch.names(scratch.path("old")).contains(".store-migrate"))
+    }
+
+    @Test("A share whose former state folder is lost keeps the capture, and the base that merges late writes")
+    func lostStateFolder() async throws {
+        let state = try scratch.folder("state")
+        _ = try await share("--old", "capture", "--state", state)
+        try FileManager.default.removeItem(atPath: state)
         #expect(try await share().output.contains(Self.accepted))
         try await SQLiteProgram.run(old, "UPDATE ZHABIT SET ZNAME = 'late', Z_OPT = Z_OPT + 1 WHERE Z_PK = 1")
         #expect(try await share().output.hasPrefix("Merged"))

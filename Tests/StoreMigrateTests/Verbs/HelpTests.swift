@@ -18,7 +18,7 @@ struct HelpTests {
     }
 
     @Test(
-        "The help and the README explain each policy in a sentence, and name the default",
+        "The help explains each policy in a sentence, and names the default",
         arguments: [
             [
                 "A fence is a set of triggers: programs that still write to the old store get an error that names the new path."
@@ -37,10 +37,6 @@ struct HelpTests {
         let help = try await Tool.run(["share", "--help"]).output.split(whereSeparator: \.isWhitespace)
             .joined(separator: " ")
         for sentence in sentences { #expect(help.contains(sentence)) }
-        let readme = try Page("README.md").prose.map(\.text).joined(separator: " ")
-        for word in ["--old fence", "--old capture", "--on-both", "keep-old", "keep-new", "--policy"] {
-            #expect(readme.contains(word))
-        }
     }
 
     @Test("merge and share name the levels once, all five of them", arguments: ["merge", "share", "verify"])
