@@ -5,12 +5,12 @@ import StoreMigration
 
 /// A database of a group container.
 struct GroupOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The group that shares the store, instead of NEW.", valueName: "id"))
+    @Option(help: ArgumentHelp("The group that shares the store, instead of its path.", valueName: "id"))
     var group: String?
 
     @Option(
         help: ArgumentHelp(
-            "The database's name in the group, without .sqlite; the old file's if absent.",
+            "The database's name in the group, without .sqlite; that of the call's other store if absent.",
             valueName: "name"
         )
     )
@@ -45,6 +45,26 @@ struct GroupOptions: ParsableArguments {
 
     /// The container of the group.
     func container() throws -> GroupContainer { try Self.container(group ?? "", in: groups) }
+
+    /// Throws for `--name` and `--groups` without a group, and for a group without the name of its database if the call
+    /// names no other store that could give it.
+    func requireComplete(hasOtherStore: Bool) throws {
+        guard group != nil || (name == nil && groups == nil) else {
+            throw ValidationError("--name and --groups go with --group")
+        }
+        guard group == nil || name != nil || hasOtherStore else { throw ValidationError("--group goes with --name") }
+    }
+
+    /// The named database in the group as a path; without a name, the one that is called as `store`.
+    func path(ofDatabaseLike store: StoreLocation? = nil) throws -> PathArgument {
+        let url =
+            try store.map(url(ofDatabaseLike:))
+            ?? name.map { try container().storeURL(databaseName: $0) } ?? container().url
+        guard let path = PathArgument(argument: StoreLocation(url: url).path) else {
+            throw ValidationError("name the store")
+        }
+        return path
+    }
 
     /// The named database in the group; without a name, the one that is called as `store`.
     func url(ofDatabaseLike store: StoreLocation) throws -> URL {

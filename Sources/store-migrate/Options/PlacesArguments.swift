@@ -15,9 +15,7 @@ struct PlacesArguments: ParsableArguments {
 
     mutating func validate() throws {
         guard new == nil || group.group == nil else { throw Self.notOnce }
-        if new != nil, group.name != nil || group.groups != nil {
-            throw ValidationError("--name and --groups go with --group")
-        }
+        if new != nil { try group.requireComplete(hasOtherStore: true) }
     }
 
     /// Throws when neither the call nor its configuration names the new store.

@@ -1,9 +1,8 @@
 import ArgumentParser
-import StoreFormat
 
 /// One store, given as a path or as a database of a group.
 struct StoreArguments: ParsableArguments {
-    @Argument(help: "The store: the path of its main file.")
+    @Argument(help: ArgumentHelp("The store: the path of its main file.", valueName: "store"))
     var path: PathArgument?
 
     @OptionGroup var group: GroupOptions
@@ -12,20 +11,11 @@ struct StoreArguments: ParsableArguments {
         guard (path == nil) != (group.group == nil) else {
             throw ValidationError("name the store once: STORE, or --group ID --name NAME")
         }
-        guard (group.group == nil) == (group.name == nil), group.group != nil || group.groups == nil else {
-            throw ValidationError("--group goes with --name, and --groups with both")
-        }
+        try group.requireComplete(hasOtherStore: false)
     }
 
     /// The named store; throws for a group without a container.
     var store: PathArgument {
-        get throws {
-            if let path { return path }
-            let url = try group.container().storeURL(databaseName: group.name ?? "")
-            guard let path = PathArgument(argument: StoreLocation(url: url).path) else {
-                throw ValidationError("name the store")
-            }
-            return path
-        }
+        get throws { try path ?? group.path() }
     }
 }

@@ -19,8 +19,7 @@ struct BackupVerb: Verb {
         .done, .nothingFound, .busy, .foundButUnreadable, .notWritable, .orphanSidecar, .incompatible, .noSpace,
     ]
 
-    @Argument(help: "A store's main file.")
-    var store: PathArgument
+    @OptionGroup var named: StoreArguments
 
     @Option(name: .shortAndLong, help: ArgumentHelp("The archive, a folder of archives, or -.", valueName: "file"))
     var output: PathArgument
@@ -37,13 +36,14 @@ struct BackupVerb: Verb {
     func perform(_ reporter: Reporter) throws -> Ending {
         try output.requireFolder()
         let start = ContinuousClock.now
+        let store = try named.store
         let found = try access.layout(of: store.location, reporter).findings.filter { $0.code == .walHeaderWithoutLog }
         var options = BackupOptions()
         options.form = try form.form(for: output.text)
         options.lockTimeout = access.lockTimeout.duration
         options.allowsNetworkFileSystem = access.allowsNetworkFileSystem
         options.tool = "store-migrate \(Versions.tool)"
-        let report = try make(options, reporter)
+        let report = try make(of: store, options, reporter)
         let findings = found + report.findings
         reporter.report(findings)
         if output.text != "-" {
@@ -52,7 +52,7 @@ struct BackupVerb: Verb {
         return Ending(.done, findings: findings.count)
     }
 
-    private func make(_ options: BackupOptions, _ reporter: Reporter) throws -> BackupReport {
+    private func make(of store: PathArgument, _ options: BackupOptions, _ reporter: Reporter) throws -> BackupReport {
         if output.text != "-", StoreInspector.isFolder(output.path) {
             return try BackupFolder(at: output.url, onProgress: reporter.onProgress, isCancelled: reporter.isCancelled)
                 .add(store.url, options: options)

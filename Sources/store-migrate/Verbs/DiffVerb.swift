@@ -21,8 +21,10 @@ struct DiffVerb: Verb {
     @Argument(help: "The main file of one store, or a backup.")
     var a: PathArgument
 
-    @Argument(help: "The main file of the other store, or a backup.")
-    var b: PathArgument
+    @Argument(help: "The main file of the other store, or a backup; left out with --group.")
+    var b: PathArgument?
+
+    @OptionGroup var group: GroupOptions
 
     @Option(help: ArgumentHelp("The store that both were copied from, or a backup of it.", valueName: "store"))
     var base: PathArgument?
@@ -33,11 +35,19 @@ struct DiffVerb: Verb {
     @OptionGroup var access: AccessOptions
     @OptionGroup var reporting: ReportingOptions
 
+    func validate() throws {
+        try group.requireComplete(hasOtherStore: true)
+        guard (b == nil) != (group.group == nil) else {
+            throw ValidationError("name the other store once: B, or --group ID")
+        }
+    }
+
     func perform(_ reporter: Reporter) throws -> Ending {
-        try access.withStore(at: a, reporter) { a in
-            try access.withStore(at: b, reporter) { b in
-                guard let base else { return try compare(a, b, nil, reporter) }
-                return try access.withStore(at: base, reporter) { try compare(a, b, $0, reporter) }
+        let other = try b ?? group.path(ofDatabaseLike: a.location)
+        return try access.withStore(at: a, reporter) { a in
+            try access.withStore(at: other, reporter) { b in
+                guard let base else { return try compare(a, b, nil, calling: other, reporter) }
+                return try access.withStore(at: base, reporter) { try compare(a, b, $0, calling: other, reporter) }
             }
         }
     }
@@ -46,6 +56,7 @@ struct DiffVerb: Verb {
         _ first: StoreLocation,
         _ second: StoreLocation,
         _ original: StoreLocation?,
+        calling other: PathArgument,
         _ reporter: Reporter
     ) throws -> Ending {
         for location in [first, second, original].compactMap({ $0 }) {
@@ -69,8 +80,8 @@ struct DiffVerb: Verb {
         }
         for line in table.remainingLines() { reporter.line(line) }
         reporter.result(
-            summary.text(a.path, b.path, reporter.style),
-            record: summary.record(a.path, b.path, base: base?.path)
+            summary.text(a.path, other.path, reporter.style),
+            record: summary.record(a.path, other.path, base: base?.path)
         )
         if reporter.isJSON { for conflict in summary.conflicts { reporter.line(conflict.record.text) } }
         return Ending(summary.isEqual ? .done : .findings)

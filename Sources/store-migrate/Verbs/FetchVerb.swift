@@ -18,21 +18,32 @@ struct FetchVerb: Verb {
         .done, .nothingFound, .busy, .foundButUnreadable, .orphanSidecar, .incompatible, .noSpace,
     ]
 
-    @Argument(help: "A store's main file, or a backup.")
-    var store: PathArgument
+    @Argument(help: "A store's main file, or a backup; left out with --group.")
+    var store: PathArgument?
 
     @Argument(help: "The name of an entity.")
-    var entity: String
+    var entity: String?
 
+    @OptionGroup var group: GroupOptions
     @OptionGroup var options: FetchOptions
     @OptionGroup var access: AccessOptions
     @OptionGroup var reporting: ReportingOptions
 
-    func perform(_ reporter: Reporter) throws -> Ending {
-        try access.withStore(at: store, reporter) { try show($0, reporter) }
+    func validate() throws {
+        try group.requireComplete(hasOtherStore: false)
+        // With a group, the only argument is the entity.
+        guard store != nil, (group.group == nil) == (entity != nil) else {
+            throw ValidationError("name the store once, STORE or --group ID --name NAME, and then ENTITY")
+        }
     }
 
-    private func show(_ location: StoreLocation, _ reporter: Reporter) throws -> Ending {
+    func perform(_ reporter: Reporter) throws -> Ending {
+        guard let first = store else { throw ValidationError("name the store and the entity") }
+        let store = try entity == nil ? group.path() : first
+        return try access.withStore(at: store, reporter) { try show(entity ?? first.text, in: $0, reporter) }
+    }
+
+    private func show(_ entity: String, in location: StoreLocation, _ reporter: Reporter) throws -> Ending {
         _ = try access.layout(of: location, reporter)
         let reader = ObjectReader(
             lockTimeout: access.lockTimeout.duration,

@@ -4,7 +4,7 @@ import StoreMigration
 
 extension MergeVerb {
     /// Merges two stores, or plans that.
-    func merge(_ from: PathArgument, _ page: RunReport, _ reporter: Reporter) throws -> Ending {
+    func merge(_ from: PathArgument, into: PathArgument, _ page: RunReport, _ reporter: Reporter) throws -> Ending {
         page.count("INTO before", into.location, run.access)
         page.begin("planning")
         let merger = StoreMerging(
@@ -35,7 +35,7 @@ extension MergeVerb {
     }
 
     /// Restores rows that a merge parked in a file.
-    func restore(_ file: PathArgument, _ reporter: Reporter) throws -> Ending {
+    func restore(_ file: PathArgument, into: PathArgument, _ reporter: Reporter) throws -> Ending {
         var options = MergeOptions()
         options.lockTimeout = run.patience
         let outcome = try ParkedRowRestoring(from: file.url, into: into.url, options: options).restoreAndWait()

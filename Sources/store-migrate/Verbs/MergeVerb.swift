@@ -19,11 +19,13 @@ struct MergeVerb: Verb {
         .foundButUnreadable, .notWritable, .orphanSidecar, .incompatible, .noSpace,
     ]
 
-    @Argument(help: "The main file of the store that takes the changes.")
-    var into: PathArgument
+    @Argument(help: "The main file of the store that takes the changes; left out with --group.")
+    var into: PathArgument?
 
     @Argument(help: "The main file of the store whose changes are merged.")
     var from: PathArgument?
+
+    @OptionGroup var group: GroupOptions
 
     @Option(help: ArgumentHelp("Put back the rows that a merge parked in this file.", valueName: "file"))
     var fromParked: PathArgument?
@@ -61,7 +63,13 @@ struct MergeVerb: Verb {
     var stateFolder: PathArgument? { run.state }
 
     func validate() throws {
-        guard (from == nil) != (fromParked == nil) else {
+        guard group.group == nil || from == nil else {
+            throw ValidationError("name the store once: INTO, or --group ID")
+        }
+        try group.requireComplete(hasOtherStore: into != nil)
+        // With a group, the first argument is the source.
+        guard group.group != nil || into != nil else { throw ValidationError("name the store: INTO, or --group ID") }
+        guard ((group.group == nil ? from : into) == nil) != (fromParked == nil) else {
             throw ValidationError("name one source: FROM, or --from-parked FILE")
         }
         if fromParked != nil, dryRun || base != nil || report.report != nil {
@@ -70,12 +78,16 @@ struct MergeVerb: Verb {
     }
 
     func perform(_ reporter: Reporter) throws -> Ending {
+        let source = group.group == nil ? from : into
+        guard let into = try group.group == nil ? into : group.path(ofDatabaseLike: source?.location) else {
+            throw ValidationError("name the store to merge into")
+        }
         try Surroundings.current.becomeOwner(of: into.url, stateFolder: run.state?.url)
-        if let fromParked { return try restore(fromParked, reporter) }
-        guard let from else { throw ValidationError("name the store to merge from") }
+        if let fromParked { return try restore(fromParked, into: into, reporter) }
+        guard let from = source else { throw ValidationError("name the store to merge from") }
         let stores = [into, from].map(\.location) + (base.map { [$0.location] } ?? [])
         return try report.accompany(Self.words, of: from.location.name, stores, failure: "was not merged", reporter) {
-            try merge(from, $0, reporter)
+            try merge(from, into: into, $0, reporter)
         }
     }
 }

@@ -20,8 +20,7 @@ struct MigrateVerb: Verb {
         .foundButUnreadable, .notWritable, .orphanSidecar, .incompatible, .noSpace,
     ]
 
-    @Argument(help: "The store's main file.")
-    var store: PathArgument
+    @OptionGroup var named: StoreArguments
 
     @Option(
         help: ArgumentHelp(
@@ -43,7 +42,7 @@ struct MigrateVerb: Verb {
     func perform(_ reporter: Reporter) throws -> Ending {
         let start = ContinuousClock.now
         let migrator = LightweightMigrator(
-            of: store.url,
+            of: try named.store.url,
             to: model.url,
             version: version,
             options: access.migrationOptions,

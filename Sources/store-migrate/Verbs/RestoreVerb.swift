@@ -20,8 +20,10 @@ struct RestoreVerb: Verb {
     @Argument(help: "The archive, or -.")
     var file: PathArgument
 
-    @Argument(help: "The store's main file, or a folder to restore it to.")
-    var dest: PathArgument
+    @Argument(help: "The store's main file, or a folder to restore it to; left out with --group.")
+    var dest: PathArgument?
+
+    @OptionGroup var group: GroupOptions
 
     @Option(
         help: ArgumentHelp("How long to wait for standard input. (default: 10m)", valueName: "duration"),
@@ -33,7 +35,15 @@ struct RestoreVerb: Verb {
     @OptionGroup var access: AccessOptions
     @OptionGroup var reporting: ReportingOptions
 
+    func validate() throws {
+        try group.requireComplete(hasOtherStore: true)
+        guard (dest == nil) != (group.group == nil) else {
+            throw ValidationError("name the destination once: DEST, or --group ID")
+        }
+    }
+
     func perform(_ reporter: Reporter) throws -> Ending {
+        let dest = try dest ?? group.path()
         try dest.requireFolder()
         let start = ContinuousClock.now
         let restorer = StoreRestorer(

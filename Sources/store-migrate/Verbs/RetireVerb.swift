@@ -32,9 +32,7 @@ struct RetireVerb: AfterRunVerb {
         guard new == nil || group.group == nil else {
             throw ValidationError("name the new store once: NEW, or --group ID")
         }
-        guard group.group != nil || (group.name == nil && group.groups == nil) else {
-            throw ValidationError("--name and --groups go with --group")
-        }
+        try group.requireComplete(hasOtherStore: true)
     }
 
     func carryOut(_ reporter: Reporter) throws -> ShareOutcome {

@@ -17,8 +17,7 @@ struct UnmergeVerb: Verb {
         .noSpace,
     ]
 
-    @Argument(help: "The main file of the store that took the changes.")
-    var into: PathArgument
+    @OptionGroup var named: StoreArguments
 
     @OptionGroup var run: RunOptions
     @OptionGroup var reporting: ReportingOptions
@@ -28,6 +27,7 @@ struct UnmergeVerb: Verb {
     var stateFolder: PathArgument? { run.state }
 
     func perform(_ reporter: Reporter) throws -> Ending {
+        let into = try named.store
         try Surroundings.current.becomeOwner(of: into.url, stateFolder: run.state?.url)
         let common = run.shareOptions
         var options = MergeOptions()

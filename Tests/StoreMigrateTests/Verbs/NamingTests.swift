@@ -24,6 +24,54 @@ struct NamingTests {
         }
     }
 
+    @Test("Every verb about a shared store takes a database of a group, and does there what it does at the path")
+    func everyVerb() async throws {
+        let scratch = try Scratch()
+        try scratch.folder("group.a")
+        let (old, new) = (scratch.path("Habits.sqlite"), scratch.path("group.a/Habits.sqlite"))
+        let recipe = "\(Tool.package)/Fixtures/HabitCalendar/HabitCalendar.yaml"
+        try #require(try await Tool.run(["fixture", "build", recipe, old]).status == 0)
+        let group = ["--group", "group.a", "--groups", scratch.path]
+        let named = group + ["--name", "Habits"]
+        func run(_ words: [String], status: Int32 = 0) async throws -> String {
+            let run = try await Tool.run(words)
+            #expect(run.status == status, "\(words): \(run.errors)")
+            return run.output
+        }
+        _ = try await run(["share", old] + group + ["--old", "capture", "--level", "files"])
+        #expect(try await run(["fetch", "Habit"] + named) == run(["fetch", new, "Habit"]))
+        #expect(try await run(["diff", old] + group) == run(["diff", old, new]))
+        try await SQLiteProgram.run(old, "UPDATE ZHABIT SET ZNAME = 'late', Z_OPT = Z_OPT + 1 WHERE Z_PK = 1")
+        #expect(try await run(["merge", old, "-n"] + group).hasPrefix("Would merge: \(old) into \(new)\n"))
+        #expect(try await run(["merge", old] + named).hasPrefix("Merged: \(old) into \(new)\n"))
+        #expect(try await run(["diff", old] + named, status: 3) == run(["diff", old, new], status: 3))
+        #expect(try await run(["unmerge"] + named).hasPrefix("Undone: \(new): "))
+        #expect(
+            try await run(["migrate", "--model", old, "-n"] + named) == run(["migrate", new, "--model", old, "-n"])
+        )
+        let archive = scratch.path("Habits.tar")
+        #expect(try await run(["backup", "-o", archive] + named).hasPrefix("Backed up Habits.sqlite"))
+        try scratch.folder("group.b")
+        let other = ["--group", "group.b", "--groups", scratch.path]
+        #expect(try await run(["restore", archive] + other).contains(scratch.path("group.b/Habits.sqlite")))
+        #expect(
+            try await run(["restore", archive, "--name", "Copy"] + other).contains(scratch.path("group.b/Copy.sqlite"))
+        )
+        let parked = scratch.path("rows.jsonl")
+        try scratch.file("rows.jsonl", [])
+        #expect(try await run(["merge", "--from-parked", parked] + named).hasSuffix("in \(new)\n"))
+        // Neither, both, and a group without the name of a database that no other store gives.
+        let usage = [
+            ["fetch", "Habit"], ["fetch", new, "Habit"] + named, ["fetch", "Habit"] + group, ["diff", old],
+            ["diff", old, new] + group, ["merge", old], ["merge", new, old] + group, ["merge"] + named, ["unmerge"],
+            ["unmerge", new] + named, ["unmerge"] + group, ["migrate", "--model", old],
+            ["migrate", "--model", old] + group, ["backup", "-o", archive], ["backup", "-o", archive, new] + named,
+            ["restore", archive], ["restore", archive, new] + group, ["merge", "--from-parked", parked] + group,
+            ["diff", old, new, "--name", "Habits"],
+        ]
+        for words in usage { _ = try await run(words, status: 2) }
+    }
+
     @Test("verify --descriptions raises the level to merging, and is refused with a lower one")
     func descriptionsOfVerify() async throws {
         let scratch = try Scratch()
