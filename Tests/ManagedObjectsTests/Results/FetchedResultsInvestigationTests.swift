@@ -198,6 +198,142 @@ struct FetchedResultsInvestigationTests {
         #expect(try stack.reports == Investigation.Reports(updates: Self.once))
     }
 
+    // MARK: Remedies
+
+    @Test("Case j: with a child context registeredOnly finds the objects; IDs are temporary until the parent saves")
+    func child() async throws {
+        let stack = try Investigation(nil, isChild: true)
+        try await Self.updateToMatch(stack)
+        // "cured".
+        #expect(try await stack.names(stack.main) == Self.matching)
+        // "but every fetch and save passes through the main context, ids are temporary until saved".
+        #expect(await stack.main.perform { $0.updatedObjects.count } == 4)
+        let inserted = try await stack.background.perform { context in
+            try Investigation.insert(10..<11, into: context)
+            try context.save()
+            return try Investigation.dummy(10, in: context).objectID.isTemporaryID
+        }
+        #expect(inserted)
+        try await stack.main.perform { try $0.save() }
+        #expect(try await stack.main.perform { try !Investigation.dummy(10, in: $0).objectID.isTemporaryID })
+    }
+
+    @Test("Cases k and l: a refresh of all updated objects cures, with further updates", arguments: [false, true])
+    func refreshing(mergeChanges: Bool) async throws {
+        let stack = try Investigation(.refreshUpdated(mergeChanges: mergeChanges))
+        try await Self.updateToMatch(stack)
+        // "cured".
+        #expect(try await stack.names(stack.main) == Self.matching)
+        let events = try await stack.events(stack.main)
+        #expect(events.filter { $0.hasPrefix("insert") } == Self.inserted)
+        // "registered ones twice in any case"; k: "at least three updates of every updated object the controller holds
+        // (merge, refresh, fault firing)".
+        #expect(events.filter { $0.hasPrefix("update") }.count == 4)
+        let reports = try stack.reports
+        #expect(reports.updates == [0: 2, 1: 1, 2: 2, 3: 1])
+        #expect(reports.faultsFired == (mergeChanges ? 2 : 4))
+    }
+
+    @Test("Cases m and n: processing only matching, unregistered objects updates each object once")
+    func targeted() async throws {
+        for processing in [SaveProcessing.refreshMatching, .accessMatching] {
+            let stack = try Investigation(processing)
+            try await Self.updateToMatch(stack)
+            // "cured; one update each; nothing else touched"; n: "same cost as m when targeted".
+            #expect(try await stack.names(stack.main) == Self.matching)
+            let events = try await stack.events(stack.main)
+            #expect(events.filter { $0.hasPrefix("insert") } == Self.inserted)
+            #expect(events.filter { $0.hasPrefix("update") }.count == 2)
+            #expect(
+                try stack.reports == Investigation.Reports(updates: [0: 1, 1: 1, 2: 1, 3: 1], faultsFired: 2)
+            )
+            #expect(await stack.main.perform { $0.registeredObjects.count } == 7)
+        }
+    }
+
+    @Test("Case m: a controller without a predicate does nothing, and subentities are included")
+    func targetedExtent() async throws {
+        // "a controller without predicate does nothing".
+        let stack = try Investigation(.refreshMatching)
+        try await stack.observe(stack.main)
+        try await stack.background.perform { context in
+            try Investigation.insert(0..<10, into: context)
+            try context.save()
+        }
+        stack.countReports()
+        let rows = stack.main.persistentStoreCoordinator.rowsRead
+        try await stack.background.perform { context in
+            for dummy in context.registeredObjects { try dummy.setValue("updated", forKey: "name") }
+            for number in 0..<10 { try Investigation.update([number], in: context) }
+            try context.save()
+        }
+        #expect(try stack.reports.updates == Dictionary(uniqueKeysWithValues: (0..<10).map { (Int64($0), 1) }))
+        // The lookups of the background context alone.
+        #expect(stack.main.persistentStoreCoordinator.rowsRead - rows == 10)
+        // "ours includes subentities".
+        let special = try Investigation(.refreshMatching)
+        try await special.observe(special.main, "isEven == YES", .registeredOnly)
+        try await special.background.perform { context in
+            let dummy = try context.insertNewObject(forEntityName: "SpecialDummy")
+            try dummy.setValue(Int64(1), forKey: "id")
+            try dummy.setValue(false, forKey: "isEven")
+            try context.save()
+            try Investigation.update([1], in: context)
+            try context.save()
+        }
+        #expect(try await special.names(special.main) == ["updated1"])
+    }
+
+    @Test(
+        "Case o: fetching at every save gives the right result, and the delegate learns of it only by reloading",
+        arguments: [false, true]
+    )
+    func fetchingAgain(reloadingDelegates: Bool) async throws {
+        let stack = try Investigation(.fetchAgain(reloadingDelegates: reloadingDelegates))
+        try await Self.updateToMatch(stack)
+        // "fetchedObjects right", and the delegate does not learn of it.
+        #expect(try await stack.names(stack.main) == Self.matching)
+        let events = try await stack.events(stack.main)
+        #expect(events.filter { $0.hasPrefix("insert") } == [])
+        // The workaround: the app calls the delegate, which reloads its list.
+        #expect(events.suffix(2) == (reloadingDelegates ? ["will", "did"] : [events[events.count - 2], "did"]))
+        #expect(events.count == (reloadingDelegates ? 6 : 4))
+    }
+
+    // MARK: Over an unsaved edit
+
+    @Test(
+        "Cases k, l and m over an unsaved edit: a refresh that merges keeps it, a targeted one does not touch it",
+        arguments: [
+            (SaveProcessing.refreshUpdated(mergeChanges: false), false), (.refreshUpdated(mergeChanges: true), true),
+            (.refreshMatching, true),
+        ]
+    )
+    func unsavedEdit(processing: SaveProcessing, isKept: Bool) async throws {
+        let stack = try Investigation(processing)
+        try await stack.background.perform { context in
+            try Investigation.insert(0..<10, isEven: true, into: context)
+            try context.save()
+        }
+        try await stack.observe(stack.main, "isEven == YES", .registeredOnly)
+        try await stack.main.perform { try Investigation.dummy(0, in: $0).setValue("edited", forKey: "name") }
+        try await stack.background.perform { context in
+            try Investigation.update([0], in: context)
+            try Investigation.dummy(0, in: context).setValue("both", forKey: "group")
+            try context.save()
+        }
+        try await stack.main.perform { context in
+            let dummy = try Investigation.dummy(0, in: context)
+            // l: "values reloaded from the store (published as overriding local changes; documented, and ours: pending local
+            // changes are re-applied)"; k: they are lost.
+            #expect(try dummy.value(String.self, forKey: "name") == (isKept ? "edited" : "updated0"))
+            #expect(try dummy.value(String.self, forKey: "group") == "both")
+            #expect(context.hasChanges == isKept)
+        }
+    }
+
+    // MARK: Ours
+
     @Test("A controller without a behaviour, and a merge without a remedy, equal a fetch: complete is the default")
     func byDefault() async throws {
         let stack = try Investigation()
@@ -270,137 +406,5 @@ struct FetchedResultsInvestigationTests {
             try context.save()
         }
         #expect(try await stack.names(stack.main) == Array(Self.matching.dropFirst()))
-    }
-
-    // MARK: Remedies
-
-    @Test("Case j: with a child context registeredOnly finds the objects; IDs are temporary until the parent saves")
-    func child() async throws {
-        let stack = try Investigation(nil, isChild: true)
-        try await Self.updateToMatch(stack)
-        // "cured".
-        #expect(try await stack.names(stack.main) == Self.matching)
-        // "but every fetch and save passes through the main context, ids are temporary until saved".
-        #expect(await stack.main.perform { $0.updatedObjects.count } == 4)
-        let inserted = try await stack.background.perform { context in
-            try Investigation.insert(10..<11, into: context)
-            try context.save()
-            return try Investigation.dummy(10, in: context).objectID.isTemporaryID
-        }
-        #expect(inserted)
-        try await stack.main.perform { try $0.save() }
-        #expect(try await stack.main.perform { try !Investigation.dummy(10, in: $0).objectID.isTemporaryID })
-    }
-
-    @Test("Cases k and l: a refresh of all updated objects cures, with further updates", arguments: [false, true])
-    func refreshing(mergeChanges: Bool) async throws {
-        let stack = try Investigation(.refreshUpdated(mergeChanges: mergeChanges))
-        try await Self.updateToMatch(stack)
-        // "cured".
-        #expect(try await stack.names(stack.main) == Self.matching)
-        let events = try await stack.events(stack.main)
-        #expect(events.filter { $0.hasPrefix("insert") } == Self.inserted)
-        // "registered ones twice in any case"; k: "at least three updates of every updated object the controller holds
-        // (merge, refresh, fault firing)".
-        #expect(events.filter { $0.hasPrefix("update") }.count == 4)
-        let reports = try stack.reports
-        #expect(reports.updates == [0: 2, 1: 1, 2: 2, 3: 1])
-        #expect(reports.faultsFired == (mergeChanges ? 2 : 4))
-    }
-
-    @Test(
-        "Cases k, l and m over an unsaved edit: a refresh that merges keeps it, a targeted one does not touch it",
-        arguments: [
-            (SaveProcessing.refreshUpdated(mergeChanges: false), false), (.refreshUpdated(mergeChanges: true), true),
-            (.refreshMatching, true),
-        ]
-    )
-    func unsavedEdit(processing: SaveProcessing, isKept: Bool) async throws {
-        let stack = try Investigation(processing)
-        try await stack.background.perform { context in
-            try Investigation.insert(0..<10, isEven: true, into: context)
-            try context.save()
-        }
-        try await stack.observe(stack.main, "isEven == YES", .registeredOnly)
-        try await stack.main.perform { try Investigation.dummy(0, in: $0).setValue("edited", forKey: "name") }
-        try await stack.background.perform { context in
-            try Investigation.update([0], in: context)
-            try Investigation.dummy(0, in: context).setValue("both", forKey: "group")
-            try context.save()
-        }
-        try await stack.main.perform { context in
-            let dummy = try Investigation.dummy(0, in: context)
-            // l: "values reloaded from the store (published as overriding local changes; documented, and ours: pending local
-            // changes are re-applied)"; k: they are lost.
-            #expect(try dummy.value(String.self, forKey: "name") == (isKept ? "edited" : "updated0"))
-            #expect(try dummy.value(String.self, forKey: "group") == "both")
-            #expect(context.hasChanges == isKept)
-        }
-    }
-
-    @Test("Cases m and n: processing only matching, unregistered objects updates each object once")
-    func targeted() async throws {
-        for processing in [SaveProcessing.refreshMatching, .accessMatching] {
-            let stack = try Investigation(processing)
-            try await Self.updateToMatch(stack)
-            // "cured; one update each; nothing else touched"; n: "same cost as m when targeted".
-            #expect(try await stack.names(stack.main) == Self.matching)
-            let events = try await stack.events(stack.main)
-            #expect(events.filter { $0.hasPrefix("insert") } == Self.inserted)
-            #expect(events.filter { $0.hasPrefix("update") }.count == 2)
-            #expect(
-                try stack.reports == Investigation.Reports(updates: [0: 1, 1: 1, 2: 1, 3: 1], faultsFired: 2)
-            )
-            #expect(await stack.main.perform { $0.registeredObjects.count } == 7)
-        }
-    }
-
-    @Test("Case m: a controller without a predicate does nothing, and subentities are included")
-    func targetedExtent() async throws {
-        // "a controller without predicate does nothing".
-        let stack = try Investigation(.refreshMatching)
-        try await stack.observe(stack.main)
-        try await stack.background.perform { context in
-            try Investigation.insert(0..<10, into: context)
-            try context.save()
-        }
-        stack.countReports()
-        let rows = stack.main.persistentStoreCoordinator.rowsRead
-        try await stack.background.perform { context in
-            for dummy in context.registeredObjects { try dummy.setValue("updated", forKey: "name") }
-            for number in 0..<10 { try Investigation.update([number], in: context) }
-            try context.save()
-        }
-        #expect(try stack.reports.updates == Dictionary(uniqueKeysWithValues: (0..<10).map { (Int64($0), 1) }))
-        // The lookups of the background context alone.
-        #expect(stack.main.persistentStoreCoordinator.rowsRead - rows == 10)
-        // "ours includes subentities".
-        let special = try Investigation(.refreshMatching)
-        try await special.observe(special.main, "isEven == YES", .registeredOnly)
-        try await special.background.perform { context in
-            let dummy = try context.insertNewObject(forEntityName: "SpecialDummy")
-            try dummy.setValue(Int64(1), forKey: "id")
-            try dummy.setValue(false, forKey: "isEven")
-            try context.save()
-            try Investigation.update([1], in: context)
-            try context.save()
-        }
-        #expect(try await special.names(special.main) == ["updated1"])
-    }
-
-    @Test(
-        "Case o: fetching at every save gives the right result, and the delegate learns of it only by reloading",
-        arguments: [false, true]
-    )
-    func fetchingAgain(reloadingDelegates: Bool) async throws {
-        let stack = try Investigation(.fetchAgain(reloadingDelegates: reloadingDelegates))
-        try await Self.updateToMatch(stack)
-        // "fetchedObjects right", and the delegate does not learn of it.
-        #expect(try await stack.names(stack.main) == Self.matching)
-        let events = try await stack.events(stack.main)
-        #expect(events.filter { $0.hasPrefix("insert") } == [])
-        // The workaround: the app calls the delegate, which reloads its list.
-        #expect(events.suffix(2) == (reloadingDelegates ? ["will", "did"] : [events[events.count - 2], "did"]))
-        #expect(events.count == (reloadingDelegates ? 6 : 4))
     }
 }

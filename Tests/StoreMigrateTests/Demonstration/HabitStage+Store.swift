@@ -44,8 +44,10 @@ extension HabitStage {
     }
 
     /// The habit of the notifications.
-    static func habit(in context: isolated ManagedObjectContext) throws -> ManagedObject {
-        let predicate = try FetchPredicate(format: "name == %@", "Morning run")
+    static func habit(in context: isolated ManagedObjectContext, named name: String = "Morning run") throws
+        -> ManagedObject
+    {
+        let predicate = try FetchPredicate(format: "name == %@", name)
         return try #require(try context.fetch(FetchRequest(entityName: "Habit", predicate: predicate)).first)
     }
 

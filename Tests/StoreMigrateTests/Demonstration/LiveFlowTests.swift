@@ -10,6 +10,8 @@ import Testing
 /// Flow 3, one store and two processes that run at the same time; each comment is a sentence of the published flow.
 @Suite("Flow 3: an app and its widget use one store at the same time", .verify)
 struct LiveFlowTests {
+    // The whole flow in its order; then what each of its steps says.
+
     @Test("The app's save appears in the widget, and the widget's in the running app and its controller")
     func bothDirections() async throws {
         let stage = try await HabitStage(isUpgrade: true)
@@ -36,6 +38,42 @@ struct LiveFlowTests {
         #expect(try await stage.app().output == (noted.lines.last ?? "") + "\n")
     }
 
+    @Test("A share is refused for a role whose model does not fit the store, and names the role")
+    func modelMisfit() async throws {
+        let stage = try await HabitStage(isUpgrade: true)
+        let model = try stage.scratch.file("contents", Array("<model><entity name='Habit'/></model>".utf8))
+        // Step 1: "both processes carry the same model, and a role whose model does not fit is a finding"; it stops the share,
+        // before the app and its widget could disagree.
+        let run = try await Tool.run(
+            ["share", stage.old, stage.new, "--role", "app", "--role", "extension(widget)=\(model)"]
+        )
+        #expect(run.status == 13 && run.errors.contains("extension(widget) does not carry"), "\(run.errors)")
+        #expect(try stage.scratch.names(stage.scratch.path("group.habits")).isEmpty)
+    }
+
+    @Test("Saves while the app is stopped are one wake-up, after which it shows the last state")
+    func coalescing() async throws {
+        let stage = try await HabitStage(isUpgrade: true)
+        let running = try ChildProgram(stage.appCommand(["--changes", "1"]), errors: .discarded)
+        running.closeInput()
+        #expect(!running.available().isEmpty)
+        running.signal(SIGSTOP)
+        for day in 15...17 {
+            let noted = try await stage.widget(HabitStage.habit, ["--done"], today: "2026-11-\(day)")
+            #expect(noted.status == 0, "\(noted.errors)")
+        }
+        running.signal(SIGCONT)
+        // Step 2: "no payload, coalescing, level-triggered": the app waits for one change, and shows all three.
+        let lines = String(decoding: running.rest(), as: UTF8.self).split(separator: "\n")
+        #expect(lines.filter { $0.hasPrefix("  controller: insert") }.count == 3)
+        #expect(
+            lines.filter { !$0.hasPrefix("  controller") } == [
+                "Morning run: day 51, 49 days to finish, 0 missed, 53 executed"
+            ]
+        )
+        #expect(running.wait() == 0)
+    }
+
     @Test("Every other process hears a save, also a second extension, and one that did not run catches up by reading")
     func everyOtherProcess() async throws {
         let stage = try await HabitStage(isUpgrade: true)
@@ -60,6 +98,32 @@ struct LiveFlowTests {
         #expect(
             try await stage.app().output == "Saves while the app did not run: 1\n" + (noted.lines.last ?? "") + "\n"
         )
+    }
+
+    @Test("A program hears another's save, and none of its own twenty")
+    func ownSaves() async throws {
+        let stage = try await HabitStage(isUpgrade: true)
+        #expect(try await stage.app().status == 0)
+        let container = try await stage.open(stage.new)
+        let heard = Mutex(0)
+        let observation = container.onRemoteChange { heard.withLock { $0 += 1 } }
+        var notices = container.remoteChangeNotices.makeAsyncIterator()
+        for number in 1...20 {
+            try await container.viewContext.perform { context in
+                try HabitStage.habit(in: context).setValue("colour \(number)", forKey: "colour")
+                try context.save()
+            }
+        }
+        // Step 3: "never hear your own".
+        #expect(heard.withLock { $0 } == 0)
+        #expect(try await container.mergeRemoteChanges().isEmpty)
+        #expect(try await stage.widget(HabitStage.habit, ["--done"]).status == 0)
+        #expect(await notices.next() != nil)
+        #expect(try await !container.mergeRemoteChanges().isEmpty)
+        // On a busy machine the last post of one save may arrive as a second wake-up.
+        #expect((1...2).contains(heard.withLock { $0 }))
+        observation.cancel()
+        container.close()
     }
 
     @Test("Objects are read again on receipt: cached rows do not expire by themselves, and unsaved changes survive")
@@ -109,67 +173,4 @@ struct LiveFlowTests {
         #expect(try await !context.perform { try $0.viewContextDidSaveExternally() })
         #expect(container.persistentStoreCoordinator.rowsRead == rows)
     }
-
-    @Test("Saves while the app is stopped are one wake-up, after which it shows the last state")
-    func coalescing() async throws {
-        let stage = try await HabitStage(isUpgrade: true)
-        let running = try ChildProgram(stage.appCommand(["--changes", "1"]), errors: .discarded)
-        running.closeInput()
-        #expect(!running.available().isEmpty)
-        running.signal(SIGSTOP)
-        for day in 15...17 {
-            let noted = try await stage.widget(HabitStage.habit, ["--done"], today: "2026-11-\(day)")
-            #expect(noted.status == 0, "\(noted.errors)")
-        }
-        running.signal(SIGCONT)
-        // Step 2: "no payload, coalescing, level-triggered": the app waits for one change, and shows all three.
-        let lines = String(decoding: running.rest(), as: UTF8.self).split(separator: "\n")
-        #expect(lines.filter { $0.hasPrefix("  controller: insert") }.count == 3)
-        #expect(
-            lines.filter { !$0.hasPrefix("  controller") } == [
-                "Morning run: day 51, 49 days to finish, 0 missed, 53 executed"
-            ]
-        )
-        #expect(running.wait() == 0)
-    }
-
-    @Test("A program hears another's save, and none of its own twenty")
-    func ownSaves() async throws {
-        let stage = try await HabitStage(isUpgrade: true)
-        #expect(try await stage.app().status == 0)
-        let container = try await stage.open(stage.new)
-        let heard = Mutex(0)
-        let observation = container.onRemoteChange { heard.withLock { $0 += 1 } }
-        var notices = container.remoteChangeNotices.makeAsyncIterator()
-        for number in 1...20 {
-            try await container.viewContext.perform { context in
-                try HabitStage.habit(in: context).setValue("colour \(number)", forKey: "colour")
-                try context.save()
-            }
-        }
-        // Step 3: "never hear your own".
-        #expect(heard.withLock { $0 } == 0)
-        #expect(try await container.mergeRemoteChanges().isEmpty)
-        #expect(try await stage.widget(HabitStage.habit, ["--done"]).status == 0)
-        #expect(await notices.next() != nil)
-        #expect(try await !container.mergeRemoteChanges().isEmpty)
-        // On a busy machine the last post of one save may arrive as a second wake-up.
-        #expect((1...2).contains(heard.withLock { $0 }))
-        observation.cancel()
-        container.close()
-    }
-
-    @Test("A share is refused for a role whose model does not fit the store, and names the role")
-    func modelMisfit() async throws {
-        let stage = try await HabitStage(isUpgrade: true)
-        let model = try stage.scratch.file("contents", Array("<model><entity name='Habit'/></model>".utf8))
-        // Step 1: "both processes carry the same model, and a role whose model does not fit is a finding"; it stops the share,
-        // before the app and its widget could disagree.
-        let run = try await Tool.run(
-            ["share", stage.old, stage.new, "--role", "app", "--role", "extension(widget)=\(model)"]
-        )
-        #expect(run.status == 13 && run.errors.contains("extension(widget) does not carry"), "\(run.errors)")
-        #expect(try stage.scratch.names(stage.scratch.path("group.habits")).isEmpty)
-    }
-
 }

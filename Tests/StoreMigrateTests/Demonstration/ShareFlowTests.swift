@@ -11,7 +11,6 @@ import Testing
 struct ShareFlowTests {
     /// "Read ten pages": its running challenge has 25 days that were missed.
     private static let missing = "7F2D4C6B-1A8E-4B3D-8C5F-9E0A1B2C3D4E"
-
     /// The app after its upgrade.
     private func upgraded() async throws -> HabitStage {
         let stage = try await HabitStage(isUpgrade: true)
@@ -94,13 +93,16 @@ struct ShareFlowTests {
         #expect(shared.status == 0 && FileManager.default.fileExists(atPath: stage.new), "\(shared.errors)")
     }
 
-    @Test("The data controller that both programs use has at most 60 lines")
-    func dataController() throws {
-        let file = Tool.package + "/Fixtures/HabitCalendar/HabitData/DataController.swift"
-        let lines = try String(contentsOf: URL(filePath: file), encoding: .utf8).split(separator: "\n")
-        let first = try #require(lines.firstIndex { $0.hasPrefix("public struct DataController") })
-        // Step 3: "a DataController of at most 60 lines (share if necessary → descriptions → load) serves both processes".
-        #expect(lines.count - first <= 60)
+    @Test("With habits in both stores the app says so, and changes neither")
+    func habitsInBoth() async throws {
+        let stage = try await HabitStage(isUpgrade: false)
+        #expect(try await stage.app(["--name", "Mine"]).status == 0)
+        let recipe = Tool.package + "/Fixtures/HabitCalendar/HabitCalendar.yaml"
+        #expect(try await Tool.run(["fixture", "build", recipe, stage.old]).status == 0)
+        // Step 2: "if private exists and shared does not": both exist, and only a person can decide.
+        let both = try await stage.app()
+        #expect(both.status == 1 && both.errors.contains("both stores have objects"), "\(both.errors)")
+        #expect(try await stage.stored("SELECT group_concat(ZNAME) FROM ZHABIT") == "Mine")
     }
 
     @Test("At the first launch on a new machine the app creates the shared store, and its widget shows it")
@@ -125,31 +127,13 @@ struct ShareFlowTests {
         #expect(try await stage.stored("SELECT count(*) FROM ZHABIT") == "1")
     }
 
-    @Test("Without a shared store the widget creates none, and removes no notification")
-    func unshared() async throws {
-        let stage = try await upgraded()
-        let back = try await Tool.run(["unshare", stage.old, stage.new])
-        #expect(back.status == 0, "\(back.errors)")
-        let before = try stage.scratch.names(stage.scratch.path("group.habits"))
-        // The descriptions outlive the shared store; the habit is at its old path.
-        let widget = try await stage.widget(HabitStage.habit, ["--done"])
-        #expect(widget.status == 0 && widget.output == "There are no shared habits: start the app.\n")
-        #expect(try stage.scratch.names(stage.scratch.path("group.habits")) == before)
-        let folder = stage.scratch.path("group.habits/notifications")
-        #expect(try stage.scratch.names(folder) == [HabitStage.habit + ".json"])
-        #expect(try await stage.app().output == "Morning run: day 51, 49 days to finish, 0 missed, 50 executed\n")
-    }
-
-    @Test("With habits in both stores the app says so, and changes neither")
-    func habitsInBoth() async throws {
-        let stage = try await HabitStage(isUpgrade: false)
-        #expect(try await stage.app(["--name", "Mine"]).status == 0)
-        let recipe = Tool.package + "/Fixtures/HabitCalendar/HabitCalendar.yaml"
-        #expect(try await Tool.run(["fixture", "build", recipe, stage.old]).status == 0)
-        // Step 2: "if private exists and shared does not": both exist, and only a person can decide.
-        let both = try await stage.app()
-        #expect(both.status == 1 && both.errors.contains("both stores have objects"), "\(both.errors)")
-        #expect(try await stage.stored("SELECT group_concat(ZNAME) FROM ZHABIT") == "Mine")
+    @Test("The data controller that both programs use has at most 60 lines")
+    func dataController() throws {
+        let file = Tool.package + "/Fixtures/HabitCalendar/HabitData/DataController.swift"
+        let lines = try String(contentsOf: URL(filePath: file), encoding: .utf8).split(separator: "\n")
+        let first = try #require(lines.firstIndex { $0.hasPrefix("public struct DataController") })
+        // Step 3: "a DataController of at most 60 lines (share if necessary → descriptions → load) serves both processes".
+        #expect(lines.count - first <= 60)
     }
 
     // Step 4: "the extension is handed a notification (title, `userInfo["habitIdentifier"]`), starts its own data
@@ -224,5 +208,20 @@ struct ShareFlowTests {
         )
         #expect(try stage.scratch.names(folder) == [HabitStage.habit + ".json"])
         #expect(try await stage.widget("11111111-2222-4333-8444-555555555555").output.hasSuffix("removed: 0\n"))
+    }
+
+    @Test("Without a shared store the widget creates none, and removes no notification")
+    func unshared() async throws {
+        let stage = try await upgraded()
+        let back = try await Tool.run(["unshare", stage.old, stage.new])
+        #expect(back.status == 0, "\(back.errors)")
+        let before = try stage.scratch.names(stage.scratch.path("group.habits"))
+        // The descriptions outlive the shared store; the habit is at its old path.
+        let widget = try await stage.widget(HabitStage.habit, ["--done"])
+        #expect(widget.status == 0 && widget.output == "There are no shared habits: start the app.\n")
+        #expect(try stage.scratch.names(stage.scratch.path("group.habits")) == before)
+        let folder = stage.scratch.path("group.habits/notifications")
+        #expect(try stage.scratch.names(folder) == [HabitStage.habit + ".json"])
+        #expect(try await stage.app().output == "Morning run: day 51, 49 days to finish, 0 missed, 50 executed\n")
     }
 }
