@@ -227,6 +227,8 @@ extension JournalRecord {
         package let newUUID: String?
         /// The schema cookie of a new store that has no UUID; every change of a schema counts it up.
         package var newSchemaCookie: UInt32?
+        /// The time at which the new store's file was created; nil where the file system does not record it.
+        package var newBirth: FileStatus.Time?
         /// The number of shared objects, if counted.
         package let objects: Int64?
         package let oldState: OldState

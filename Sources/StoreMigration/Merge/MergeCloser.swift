@@ -106,6 +106,7 @@ struct MergeCloser {
             new: former.new,
             newUUID: former.newUUID,
             newSchemaCookie: former.newSchemaCookie,
+            newBirth: former.newBirth,
             objects: nil,
             oldState: oldState,
             isFenced: former.isFenced

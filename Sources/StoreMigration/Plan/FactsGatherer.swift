@@ -166,10 +166,9 @@ struct FactsGatherer {
             // Read before the content is compared, so that it covers no write that the comparison missed.
             let reading = try folder(of: old).map { try OldStateRecorder.read(old, in: $0) }
             let isUnchanged = try isUnchanged(shared.oldState)
-            var newPlace = try newPlace(of: shared)
+            let newPlace = try newPlace(of: shared, isOldUnchanged: isUnchanged)
             if newPlace == .ours { try requireMergesStand(shared) }
             let followsChain = try newPlace == .ours && isSuccessor(of: shared)
-            if newPlace == .ours, isUnchanged, try !followsChain && isNewOlder(than: shared) { newPlace = .notOurs }
             return PlanningFacts.EarlierRun(
                 transaction: shared.run.transaction,
                 newPlace: newPlace,
@@ -188,48 +187,6 @@ struct FactsGatherer {
         return try earlierRun(withoutJournal: fence)
     }
 
-    /// The state with a void record, if the old store was removed and a different one with other content is at its path.
-    ///
-    /// Nothing can be derived from the base then: what the new store lacks was never deleted.
-    func standing(_ state: RunState) throws -> RunState {
-        guard case .shared(let shared) = state, try isOtherStore(than: shared) else { return state }
-        return .voided(shared)
-    }
-
-    /// Records that, under the journal's lock; returns true if it did.
-    func voidIfOtherStore(_ state: RunState, in stateFolder: StateFolder) throws -> Bool {
-        guard case .voided = try standing(state), case .shared = state else { return false }
-        return try stateFolder.withJournal(deadline: surroundings.lockDeadline()) { journal in
-            guard journal.state == state else { return false }
-            try journal.append(.voided(because: "another store is at the old path"))
-            return true
-        }
-    }
-
-    /// True when a different file with other content, and with another UUID in Core Data's case, is at the old path.
-    ///
-    /// Inode numbers are reused, so a file that was created after the old store's state was recorded is a different one,
-    /// too.
-    private func isOtherStore(than shared: RunState.SharedRun) throws -> Bool {
-        guard shared.retiringTo == nil, let folder = try folder(of: old), let status = try folder.status(of: old.name),
-            status.kind == .regular, status.size > 0,
-            try !OldStateRecorder.isUnchanged(shared.oldState, at: old, in: folder)
-        else { return false }
-        if status.identity.mayBe(recorded: shared.run.oldIdentity) {
-            guard shared.oldState.takenAt > 0, try !folder.isOnOverlay(),
-                let birth = try folder.birthTime(of: old.name),
-                birth.seconds * 1_000_000_000 + birth.nanoseconds > shared.oldState.takenAt
-            else { return false }
-        }
-        do {
-            if let uuid = shared.completion.newUUID, try hasUUID(uuid, old) { return false }
-            return try digest(of: old) != shared.oldState.digest
-        } catch let error as StoreError where error.code != .cancelled {
-            // An unreadable store is reported as such.
-            return false
-        }
-    }
-
     /// True when the old store is unchanged; computes the digest only if the token changed.
     func isUnchanged(_ state: JournalRecord.OldState) throws -> Bool {
         if let folder = try folder(of: old), try OldStateRecorder.isUnchanged(state, at: old, in: folder) {
@@ -243,6 +200,18 @@ struct FactsGatherer {
         let place = try namedPlace(of: shared)
         guard place == .ours, try !isSuccessor(of: shared) else { return place }
         return try lacksMerge(of: shared) || lacksExternalFiles() ? .notOurs : .ours
+    }
+
+    /// The same; an unchanged old store shows whether the new one is an older state than it.
+    func newPlace(
+        of shared: RunState.SharedRun,
+        isOldUnchanged: @autoclosure () throws -> Bool
+    ) throws -> PlanningFacts.EarlierRun.NewPlace {
+        let place = try newPlace(of: shared)
+        guard place == .ours, try isOldUnchanged() && !isSuccessor(of: shared) && isNewOlder(than: shared) else {
+            return place
+        }
+        return .notOurs
     }
 
     /// True when the run's new store is out of use, and its data is verifiably in the store at `new`.
@@ -270,11 +239,11 @@ struct FactsGatherer {
             return .elsewhere(shared.run.new.path)
         }
         guard status.size > 0, try hasUUID(shared.completion.newUUID, place) else { return .notOurs }
-        // Inode numbers are reused: the inode counts only at the recorded path, and for a store that has a UUID.
-        if place == shared.run.new, status.identity.mayBe(recorded: shared.completion.new),
-            shared.completion.newUUID != nil
-        {
-            return .ours
+        // Inode numbers are reused: the inode counts only at the recorded path, and for a store that has a UUID or was
+        // created at the recorded time.
+        if place == shared.run.new, status.identity.mayBe(recorded: shared.completion.new) {
+            if shared.completion.newUUID != nil { return .ours }
+            if let birth = shared.completion.newBirth, try folder.birthTime(of: place.name) == birth { return .ours }
         }
         // For a store that was restored from a backup, or moved with its folder, receipt and journal must agree.
         return Receipt(beside: place.name, in: folder)?.names(shared.run.transaction) == true ? .ours : .notOurs
@@ -353,7 +322,7 @@ struct FactsGatherer {
     ///
     /// The UUID never changes, so the main file alone is read first. If it differs or cannot be read, the log is read
     /// as well: a replaced content may still be there.
-    private func hasUUID(_ uuid: String?, _ location: StoreLocation) throws -> Bool {
+    func hasUUID(_ uuid: String?, _ location: StoreLocation) throws -> Bool {
         if let uuid, let connection = try? StoreConnection(location, access: .immutable),
             let metadata = try? StoreMetadata(reading: connection), metadata.uuid == uuid
         {

@@ -51,10 +51,19 @@ package struct Receipt: Hashable, Sendable, Codable {
     /// The same receipt with the runs of the present receipt beside `name`, except `former`, which this run continues.
     package func remembering(besides former: String?, beside name: String, in folder: Directory) -> Receipt {
         guard let present = Receipt(beside: name, in: folder) else { return self }
-        let others = present.origins.filter { ![former, transaction].contains($0.transaction) }
+        let known = origins.map(\.transaction)
+        let added = present.origins.filter { $0.transaction != former && !known.contains($0.transaction) }
+        let all = (others ?? []) + added
         var receipt = self
-        receipt.others = others.isEmpty ? nil : Array(others.prefix(Self.mostOthers))
+        receipt.others = all.isEmpty ? nil : Array(all.prefix(Self.mostOthers))
         return receipt
+    }
+
+    /// The same receipt with the runs of the receipt beside `new`, if the old store's content came from there: a store
+    /// whose content returns still has the content of the stores that were shared to it before.
+    package func rememberingReturn(to new: StoreLocation, in folder: Directory) -> Receipt {
+        guard others?.contains(where: { $0.old == new.path }) == true else { return self }
+        return remembering(besides: nil, beside: new.name, in: folder)
     }
 
     /// The same receipt with the runs of the old store's receipt, if that store is fenced and so out of use.

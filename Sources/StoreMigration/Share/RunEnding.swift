@@ -56,6 +56,7 @@ struct RunEnding {
                 new: new.identity,
                 newUUID: new.uuid,
                 newSchemaCookie: new.schemaCookie,
+                newBirth: try? context.container.birthTime(of: context.new.name),
                 objects: objects,
                 oldState: state,
                 isFenced: isFenced,
@@ -96,6 +97,7 @@ struct RunEnding {
                 in: context.oldFolder,
                 policy: context.settings.treatment
             )
+            .rememberingReturn(to: context.new, in: context.container)
         case .present(let former):
             receipt.remembering(besides: former, beside: context.new.name, in: context.container)
         }

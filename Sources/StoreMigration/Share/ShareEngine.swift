@@ -34,7 +34,7 @@ struct ShareEngine {
         if !holders.isEmpty, let run = recorded.run {
             return SharePlan(atWork: run.transaction, holders, old: old, new: new)
         }
-        let state = try gatherer.standing(recorded)
+        let state = try gatherer.standing(recorded, deciding: options.onBoth)
         if case .interrupted(let run) = state { return SharePlan(interrupted: run, old: old, new: new) }
         if case .interrupted(let run)? = try? surroundings.besideStores.stateFolder(of: new).state(isShownOnly: true),
             !isToOldPlace(run.run)
@@ -84,7 +84,7 @@ struct ShareEngine {
             if case .unsharing(let shared, _) = state, try rollBackUnshare(from: shared.run.new) { continue }
             finishRetirement(state)
             try requireNotUnsharing(state)
-            if try gatherer.voidIfOtherStore(state, in: stateFolder) { continue }
+            if try voidIfOtherStore(state) { continue }
             try RunRecovery.recover(
                 runOver: new,
                 settings: options.runSettings,
@@ -104,6 +104,16 @@ struct ShareEngine {
             logger.notice("the stores changed since they were inspected; inspecting again")
         }
         throw MigrationError(.busy, "both stores keep changing", path: old.path, advice: "Run the command again.")
+    }
+
+    /// Records that the common state is unknown if another store is at one of the paths; returns true if it did.
+    ///
+    /// The share that the caller decided is planned first: one that is refused leaves the record and the base.
+    private func voidIfOtherStore(_ state: RunState) throws -> Bool {
+        let standing = try gatherer.standing(state, deciding: options.onBoth)
+        guard standing != state else { return false }
+        if options.onBoth != .fail { _ = try keepingChoices(of: standing).plan(standing) }
+        return try gatherer.voidIfOtherStore(state, in: stateFolder, deciding: options.onBoth)
     }
 
     /// The same share, with the recorded choices where the caller makes none.

@@ -193,7 +193,12 @@ struct StatusGatherer {
             try Advice(choices: [merge(), .retire(old: old.path)])
         // The store at the new path is another or an older one: only a person knows which is right.
         case _ where plan.next == .status(old: old.path, new: new.path):
-            Advice(choices: [.diff(old.path, new.path), .inspect(path: new.path)])
+            try Advice(
+                choices: [
+                    .diff(old.path, new.path), share(.merge, identifying: unidentified()), share(.keepOld),
+                    share(.keepNew),
+                ]
+            )
         case .nothingFound where plan.next == nil: Advice()
         case .nothingFound, .alreadyShared: Advice(next: plan.next ?? originOfNew)
         case _ where plan.outcome.isRefusal && plan.next == nil:
