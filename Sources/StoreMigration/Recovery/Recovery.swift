@@ -77,9 +77,9 @@ private struct RequestedRecovery {
         let retirement = RetireRun(old: old, options, surroundings)
         if try retirement.isInterrupted(state) { return try goOnRetiring(retirement) }
         try retirement.liftLeftSeal()
-        guard case .interrupted = state else { return nothingInterrupted }
+        guard case .interrupted = state else { return try nothingInterrupted(folder) }
         return try folder.withJournal(deadline: surroundings.lockDeadline()) { journal in
-            guard case .interrupted(let run) = journal.state else { return nothingInterrupted }
+            guard case .interrupted(let run) = journal.state else { return try nothingInterrupted(folder) }
             return try recover(run, &journal)
         }
     }
@@ -120,8 +120,10 @@ private struct RequestedRecovery {
         return try retirement.run()
     }
 
-    private var nothingInterrupted: ShareOutcome {
+    /// Names what merges kept: a run that was killed after its last record could not report it.
+    private func nothingInterrupted(_ folder: StateFolder) throws -> ShareOutcome {
         ShareOutcome(outcome: .done, message: "no run over this store was interrupted")
+            .adding(try folder.losingRows().map(Finding.losingRows(at:)))
     }
 
     private func recover(

@@ -17,6 +17,7 @@ extension WalkWorld {
         if !holders.isEmpty, Self.waits(call.verb) { words += ["--lock-timeout", "300ms"] }
         let before = contents
         if call.value(of: "--old") == "capture" { captured.formUnion(call.places.prefix(1)) }
+        if call.verb == "share", isOverruling(call) { overruling.formUnion(call.places.prefix(1)) }
         shell.append("$T " + words.map(relative).joined(separator: " "))
         let writer = try call.liveWriter.flatMap(liveWriter)
         var afterSignal: Double?
@@ -48,6 +49,14 @@ extension WalkWorld {
             try keepBase(of: place)
         }
         return found
+    }
+
+    /// True for a command in whose conflicts one side may lose by the policy that it names, or that its share recorded.
+    func isOverruling(_ call: WalkStep.ToolCall) -> Bool {
+        guard let policy = call.value(of: "--policy") else {
+            return call.verb != "merge" && call.places.prefix(1).contains(where: overruling.contains)
+        }
+        return ["late", "overwrite", "rollback"].contains(policy)
     }
 
     /// A word of a command line in a scenario's form.

@@ -129,7 +129,7 @@ extension WalkWorld {
             gone.subtract(brought[place] ?? [])
         }
         guard !gone.isEmpty else { return [] }
-        let isOverruled = ["late", "overwrite", "rollback"].contains(call.value(of: "--policy") ?? "")
+        let isOverruled = isOverruling(call)
         // Without a base, a policy may prefer the older version; the other one is in a file that a command named.
         let parked = isOverruled ? try named.filter { $0.hasSuffix(".parked.jsonl") }.flatMap(tokens(in:)) : []
         let losers = gone.filter { token in

@@ -96,6 +96,9 @@ package final class WalkWorld {
     var pairs: [[Int]: Set<String>] = [:]
     /// The old stores of shares with `--old capture`, also of unfinished ones.
     var captured: Set<Int> = []
+    /// The old stores of shares that named a policy by which one side of a conflict may lose, also of unfinished ones; later
+    /// commands keep it.
+    var overruling: Set<Int> = []
     /// Copies that a person made of shared stores, for use as bases.
     var bases: [(path: String, content: StoreContent)] = []
     /// Commands that were killed or interrupted, and that later commands on their stores may finish.

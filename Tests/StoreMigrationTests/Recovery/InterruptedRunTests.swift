@@ -260,4 +260,20 @@ struct InterruptedRunTests {
                 world.places.container.everything().map { ("new/" + $0.key, $0.value.bytes) }
             ) { first, _ in first }
     }
+
+    @Test("A resume with nothing to do names the rows that lost in a merge, which may have been killed before it did")
+    func namesLosingRows() throws {
+        let lives = try Lives()
+        try lives.share("a", "b")
+        try lives.write("UPDATE t SET v = 'late' WHERE id = 1", at: "a")
+        try lives.write("UPDATE t SET v = 'shared' WHERE id = 1", at: "b")
+        let merged = try lives.share("a", "b")
+        #expect(merged.outcome == .merged)
+
+        let outcome = try Recovery(of: lives.store("a").url).resumeAndWait()
+
+        #expect(outcome.outcome == .done)
+        let path = try #require(outcome.findings.first { $0.code == .losingRowsKept }?.path)
+        #expect(path.hasSuffix(".parked.jsonl"))
+    }
 }
