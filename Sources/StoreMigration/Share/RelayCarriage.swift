@@ -74,7 +74,8 @@ struct RelayCarriage {
             guard carried.notices > 0 || carried.consumers > 0 else { return [] }
             return [
                 found(
-                    "\(carried.notices) change notices and the positions of \(carried.consumers) consumers were copied",
+                    "copied \(Self.count(carried.notices, "change notice"))"
+                        + " and \(Self.count(carried.consumers, "consumer position"))",
                     queue
                 )
             ]
@@ -98,7 +99,7 @@ struct RelayCarriage {
             let result = try changes.run(into: queue)
             if result.posted > 0 {
                 return result.findings + [
-                    found("\(result.posted) saves in preferences were converted to change notices", queue)
+                    found("converted \(Self.count(result.posted, "save")) in preferences to change notices", queue)
                 ]
             }
             if result.removed > 0 {
@@ -120,6 +121,8 @@ struct RelayCarriage {
             return [notCarried(error.message, from: error.path)]
         }
     }
+
+    private static func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
 
     private func imported(_ message: String, _ changes: LegacyDefaultsImport) -> Finding {
         Finding(.legacyChangesImported, .info, level: .merging, message, path: changes.file.path)

@@ -23,6 +23,29 @@ struct RelayVerbTests {
 
     private func uri(_ number: Int) -> String { "x-coredata://U/Habit/p\(number)" }
 
+    @Test("The result of a share names the copied relay, its notices and consumer positions, in text and in JSON")
+    func relayLine() async throws {
+        #expect(try await relay("drain", path, "--consumer", "app").output.isEmpty)
+        #expect(try await relay("post", path, "--everything").status == 0)
+        let new = try scratch.folder("new") + "/habits.sqlite"
+        let shared = try await Tool.run(["share", path, new])
+        let copied = scratch.path("new/.habits.sqlite.relay.sqlite")
+        let line = "  relay  \(copied)  copied 1 change notice and 1 consumer position"
+        #expect(shared.lines.contains(line), "\(shared.output)\(shared.errors)")
+        #expect(try await relay("drain", new, "--consumer", "app").lines.count == 1)
+        // Without a relay there is no such line, nor finding.
+        let other = try await scratch.store("other.sqlite")
+        let plain = try await Tool.run(["share", other, scratch.path("new")])
+        #expect(plain.status == 0 && !plain.output.contains("  relay  "), "\(plain.output)")
+        let second = try await scratch.store("second.sqlite")
+        #expect(try await relay("post", second, "--everything").status == 0)
+        let records = try Grammar().check(try await Tool.run(["share", second, scratch.path("new"), "--json"]))
+        #expect(
+            records.first { $0["code"]?.string == "relayCarried" }?["message"]?.string
+                == "copied 1 change notice and 0 consumer positions"
+        )
+    }
+
     @Test("relay drain delivers notices in order and once per consumer, and relay list acknowledges nothing")
     func golden() async throws {
         // The first drain registers the consumer, which then gets later notices.

@@ -1,6 +1,8 @@
 import BuiltInStrategies
 import FoundationEssentials
+import StoreMigration
 import StoreStrategies
+import StrategyProcess
 import Testing
 
 @Suite("Verbs strategies list, show and run")
@@ -21,6 +23,67 @@ struct StrategiesTests {
         let json = try await Tool.run(["strategies", "list", "--json"])
         let names = try Grammar().check(json).compactMap { $0["name"]?.string }
         #expect(names == BuiltInStrategies.all.map(\.name))
+    }
+
+    /// A folder with the example plugin, which also the user of plugins may enter.
+    private func plugins() throws -> String {
+        let example = "store-migrate-strategy-ExcludedFromBackup"
+        try scratch.folder("plugins")
+        try scratch.copy("\(Tool.package)/Plugins/ExcludedFromBackup/\(example)", as: "plugins/\(example)")
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: scratch.path)
+        return scratch.path("plugins")
+    }
+
+    @Test("strategies list --plugin-path also lists the plugins of the folder, and names those it cannot ask")
+    func listOfPlugins() async throws {
+        let folder = try plugins()
+        try scratch.file("plugins/store-migrate-strategy-NotExecutable", Array("#!/bin/sh\n".utf8))
+        let call = ["strategies", "list", "--plugin-path", folder]
+        let run = try await Tool.run(call)
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(run.lines.count == BuiltInStrategies.all.count + 1, "\(run.errors)")
+        #expect(run.lines.last?.hasPrefix("  ExcludedFromBackup ") == true, "\(run.output)")
+        #expect(run.lines.last?.hasSuffix("Keeps the store out of backups of the device.") == true, "\(run.output)")
+        #expect(run.errors.contains("NotExecutable") && run.errors.contains("[pluginNotListed]"), "\(run.errors)")
+        let names = try Grammar().check(try await Tool.run(call + ["--json"])).compactMap { $0["name"]?.string }
+        #expect(names == BuiltInStrategies.all.map(\.name) + ["ExcludedFromBackup"])
+        #expect(try await Tool.run(["strategies", "list"]).lines.count == BuiltInStrategies.all.count)
+    }
+
+    @Test("A plugin is a step of a share from Swift, which writes the same descriptions as the tool")
+    func pluginStep() async throws {
+        let (folder, name) = (try plugins(), "ExcludedFromBackup")
+        var descriptions: [String] = []
+        for place in ["swift", "tool"] {
+            let old = try await scratch.store("\(place).sqlite")
+            let new = try scratch.folder(place) + "/habits.sqlite"
+            let file = scratch.path("\(place).json")
+            if place == "swift" {
+                var options = ShareOptions()
+                options.descriptionsFile = URL(filePath: file)
+                let outcome = try await StoreMigrator(
+                    from: URL(filePath: old),
+                    to: URL(filePath: new),
+                    options: options,
+                    strategies: StrategyPipeline([.writeAheadLog, .plugin(name, in: [folder])])
+                )
+                .shareStoreIfNecessary()
+                #expect(outcome.outcome == .shared)
+            } else {
+                let call = ["share", old, new, "--strategy", "WriteAheadLog", "--strategy", name]
+                let run = try await Tool.run(call + ["--plugin-path", folder, "--descriptions", file])
+                #expect(run.status == 0, "\(run.errors)")
+            }
+            descriptions.append(
+                try String(contentsOfFile: file, encoding: .utf8).replacing("/\(place)/", with: "/place/")
+            )
+        }
+        #expect(descriptions[0].contains("\"isExcludedFromBackup\" : true"), "\(descriptions[0])")
+        #expect(descriptions[0] == descriptions[1])
+        let error = await #expect(throws: StrategyError.self) {
+            try await StrategyPipeline.Step.plugin("ExcludedFromBackups", in: [folder])
+        }
+        #expect(error?.message.contains("did you mean '\(name)'?") == true)
     }
 
     @Test("strategies show prints all documentation of a strategy", arguments: BuiltInStrategies.all.map(\.name))
