@@ -25,11 +25,24 @@ public struct InferredMapping: Hashable, Sendable {
     /// The differences, entity by entity.
     public let changes: [MappingChange]
     public let requirements: [Requirement]
+    /// The position of each entity of the target in ``entities``, and the target of each entity of the source.
+    private let positions: [String: Int]
+    private let targets: [String: String]
 
     /// Infers the mapping; throws every reason why there is none.
     public init(from source: ManagedObjectModel, to target: ManagedObjectModel) throws(MappingRefusals) {
-        var inference = MappingInference(source: source, target: target)
-        self = try inference.mapping()
+        var inference = try MappingInference(source: source, target: target)
+        self = try inference.mapping(checking: {}).get()
+    }
+
+    /// The same; calls `check`, which may throw, for each entity.
+    package init(
+        from source: ManagedObjectModel,
+        to target: ManagedObjectModel,
+        checking check: () throws -> Void
+    ) throws {
+        var inference = try MappingInference(source: source, target: target)
+        self = try inference.mapping(checking: check).get()
     }
 
     init(
@@ -46,13 +59,21 @@ public struct InferredMapping: Hashable, Sendable {
         self.removedEntities = removedEntities
         self.changes = changes
         self.requirements = requirements
+        positions = Dictionary(
+            entities.enumerated().map { ($1.target, $0) },
+            uniquingKeysWith: { first, _ in first }
+        )
+        targets = Dictionary(
+            entities.compactMap { entity in entity.source.map { ($0, entity.target) } },
+            uniquingKeysWith: { first, _ in first }
+        )
     }
 
     /// True if both models have the same entities, properties, constraints and indexes.
     public var isIdentity: Bool { changes.isEmpty }
 
-    public func entity(_ target: String) -> EntityMapping? { entities.first { $0.target == target } }
+    public func entity(_ target: String) -> EntityMapping? { positions[target].map { entities[$0] } }
 
     /// The entity of the target whose objects are those of a source entity; nil if they are deleted.
-    public func target(of source: String) -> String? { entities.first { $0.source == source }?.target }
+    public func target(of source: String) -> String? { targets[source] }
 }

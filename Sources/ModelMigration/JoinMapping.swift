@@ -17,9 +17,8 @@ struct JoinMapping {
         var survivors: [String] = []
         for (side, back, isReversed) in [(table.first, table.second, false), (table.second, table.first, true)]
         where selections.isEmpty {
-            for (name, entity) in plan.layout.entities.sorted(by: { $0.key < $1.key })
-            where plan.mapping.target.isEntity(name, kindOf: side.entity) {
-                guard let mapped = plan.mapping.entity(entity.name),
+            for name in plan.targetHierarchy.subtree(of: side.entity).sorted() {
+                guard let entity = plan.layout.entities[name], let mapped = plan.mapping.entity(entity.name),
                     let relationship = mapped.relationship(side.relationship),
                     let owner = mapped.source.flatMap({ plan.source.layout.entities[$0] }),
                     let stored = relationship.source.flatMap({ owner.relationship($0.name) })

@@ -16,10 +16,11 @@ extension MappingInference {
         }
         requireUnambiguousProperties(of: entity.name, in: target)
         if let former { requireUnambiguousProperties(of: former.name, in: source) }
-        let attributes = mapAttributes(of: entity, former)
-        let relationships = mapRelationships(of: entity, former)
-        if let former { noteRemovals(of: entity, former) }
-        compareDefinitions(of: entity, former)
+        let (known, current) = (PropertyIndex(of: former, in: source), PropertyIndex(of: entity, in: target))
+        let attributes = mapAttributes(of: entity, former, known)
+        let relationships = mapRelationships(of: entity, former, known)
+        if let former { noteRemovals(of: entity, former, current) }
+        compareDefinitions(of: entity, former, from: known.canonicalNames, to: current.names)
         return EntityMapping(
             target: entity.name,
             source: former?.name,
@@ -44,30 +45,40 @@ extension MappingInference {
     }
 
     /// The properties that the source's entity has and the target's lacks.
-    private mutating func noteRemovals(of entity: EntityDescription, _ former: EntityDescription) {
-        let kept = Set(
-            target.attributes(of: entity.name).filter { !$0.isTransient }.map(\.canonicalName)
-                + target.relationships(of: entity.name).filter { !$0.isTransient }.map(\.canonicalName)
-        )
-        for attribute in former.attributes where !attribute.isTransient && !kept.contains(attribute.canonicalName) {
+    private mutating func noteRemovals(
+        of entity: EntityDescription,
+        _ former: EntityDescription,
+        _ current: PropertyIndex
+    ) {
+        for attribute in former.attributes
+        where !attribute.isTransient && !current.contains(attribute.canonicalName) {
             note(.attributeRemoved, entity.name, attribute.name)
         }
         for relationship in former.relationships
-        where !relationship.isTransient && !kept.contains(relationship.canonicalName) {
+        where !relationship.isTransient && !current.contains(relationship.canonicalName) {
             note(.relationshipRemoved, entity.name, relationship.name)
         }
     }
 
     // MARK: Constraints and indexes
 
-    private mutating func compareDefinitions(of entity: EntityDescription, _ former: EntityDescription?) {
-        let known =
-            former.map { former in former.uniquenessConstraints.map { renamed($0, former.name, entity.name) } } ?? []
-        for constraint in entity.uniquenessConstraints where !known.contains(constraint) {
+    /// Compares what the entities declare; `identifiers` has the former properties, and `names` the present ones.
+    private mutating func compareDefinitions(
+        of entity: EntityDescription,
+        _ former: EntityDescription?,
+        from identifiers: [String: String],
+        to names: [String: String]
+    ) {
+        // The present name of a former property; unchanged where there is no counterpart.
+        func renamed(_ name: String) -> String { identifiers[name].flatMap { names[$0] } ?? name }
+        let known = former?.uniquenessConstraints.map { $0.map(renamed) } ?? []
+        let knownConstraints = Set(known)
+        for constraint in entity.uniquenessConstraints where !knownConstraints.contains(constraint) {
             if former != nil { note(.constraintAdded, entity.name, constraint.joined(separator: ", ")) }
             require(.uniqueValues(entity: entity.name, properties: constraint))
         }
-        for constraint in known where !entity.uniquenessConstraints.contains(constraint) {
+        let constraints = Set(entity.uniquenessConstraints)
+        for constraint in known where !constraints.contains(constraint) {
             note(.constraintRemoved, entity.name, constraint.joined(separator: ", "))
         }
         guard let former else { return }
@@ -77,7 +88,7 @@ extension MappingInference {
                     name: index.name,
                     elements: index.elements.map { element in
                         FetchIndexDescription.Element(
-                            property: renamed([element.property], former.name, entity.name)[0],
+                            property: renamed(element.property),
                             kind: element.kind,
                             isAscending: element.isAscending
                         )
@@ -87,23 +98,9 @@ extension MappingInference {
             }
         )
         for index in entity.fetchIndexes where !indexes.contains(index) { note(.indexAdded, entity.name, index.name) }
-        for index in former.fetchIndexes.map(\.name) where !entity.fetchIndexes.contains(where: { $0.name == index }) {
+        let present = Set(entity.fetchIndexes.map(\.name))
+        for index in former.fetchIndexes.map(\.name) where !present.contains(index) {
             note(.indexRemoved, entity.name, index)
         }
-    }
-
-    /// The names of properties of a source entity in the target entity; unchanged where there is no counterpart.
-    private func renamed(_ names: [String], _ former: String, _ entity: String) -> [String] {
-        let canonical = Dictionary(
-            source.attributes(of: former).map { ($0.name, $0.canonicalName) }
-                + source.relationships(of: former).map { ($0.name, $0.canonicalName) },
-            uniquingKeysWith: { first, _ in first }
-        )
-        let current = Dictionary(
-            target.attributes(of: entity).map { ($0.canonicalName, $0.name) }
-                + target.relationships(of: entity).map { ($0.canonicalName, $0.name) },
-            uniquingKeysWith: { first, _ in first }
-        )
-        return names.map { name in canonical[name].flatMap { current[$0] } ?? name }
     }
 }

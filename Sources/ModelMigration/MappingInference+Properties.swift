@@ -5,26 +5,23 @@ extension MappingInference {
 
     mutating func mapAttributes(
         of entity: EntityDescription,
-        _ former: EntityDescription?
+        _ former: EntityDescription?,
+        _ known: PropertyIndex
     ) -> [EntityMapping.Attribute] {
-        let known = former.map { source.attributes(of: $0.name).filter { !$0.isTransient } } ?? []
-        let links = former.map { source.relationships(of: $0.name).filter { !$0.isTransient } } ?? []
         var result: [EntityMapping.Attribute] = []
         for ancestor in target.lineage(of: entity.name) {
             for attribute in ancestor.attributes where !attribute.isTransient {
-                let match = known.first { $0.canonicalName == attribute.canonicalName }
-                if match == nil, links.contains(where: { $0.canonicalName == attribute.canonicalName }) {
+                let match = known.attributes[attribute.canonicalName]
+                if match == nil, known.relationships[attribute.canonicalName] != nil {
                     refuseKind(entity.name, attribute.name, "a relationship becomes an attribute")
                 }
                 if let match {
-                    noteMove(.attributeMoved, attribute.name, to: ancestor.name, from: former) { entity in
-                        entity.attributes.contains { $0.name == match.name }
-                    }
-                    compare(attribute, match, declaredBy: ancestor.name, of: entity.name)
+                    noteMove(.attributeMoved, attribute.name, to: ancestor.name, from: match.declaredBy)
+                    compare(attribute, match.attribute, declaredBy: ancestor.name, of: entity.name)
                 } else {
                     add(attribute, declaredBy: ancestor.name, of: entity.name, isNewEntity: former == nil)
                 }
-                result.append(EntityMapping.Attribute(target: attribute, source: match))
+                result.append(EntityMapping.Attribute(target: attribute, source: match?.attribute))
             }
         }
         return result
@@ -80,17 +77,14 @@ extension MappingInference {
         }
     }
 
-    /// Notes that a property was declared by the ancestor of `former` for which `declares` is true.
+    /// Notes that a property was declared by another entity.
     private mutating func noteMove(
         _ kind: MappingChange.Kind,
         _ property: String,
         to ancestor: String,
-        from former: EntityDescription?,
-        _ declares: (EntityDescription) -> Bool
+        from declaring: String
     ) {
-        guard let former, let declaring = source.lineage(of: former.name).first(where: declares)?.name,
-            targets[declaring] != ancestor
-        else { return }
+        guard targets[declaring] != ancestor else { return }
         note(kind, ancestor, property, former: declaring)
     }
 
@@ -108,22 +102,19 @@ extension MappingInference {
 
     mutating func mapRelationships(
         of entity: EntityDescription,
-        _ former: EntityDescription?
+        _ former: EntityDescription?,
+        _ known: PropertyIndex
     ) -> [EntityMapping.Relationship] {
-        let known = former.map { source.relationships(of: $0.name).filter { !$0.isTransient } } ?? []
-        let values = former.map { source.attributes(of: $0.name).filter { !$0.isTransient } } ?? []
         var result: [EntityMapping.Relationship] = []
         for ancestor in target.lineage(of: entity.name) {
             for relationship in ancestor.relationships where !relationship.isTransient {
-                let match = known.first { $0.canonicalName == relationship.canonicalName }
-                if match == nil, values.contains(where: { $0.canonicalName == relationship.canonicalName }) {
+                let match = known.relationships[relationship.canonicalName]
+                if match == nil, known.attributes[relationship.canonicalName] != nil {
                     refuseKind(entity.name, relationship.name, "an attribute becomes a relationship")
                 }
                 if let match {
-                    noteMove(.relationshipMoved, relationship.name, to: ancestor.name, from: former) { entity in
-                        entity.relationships.contains { $0.name == match.name }
-                    }
-                    compare(relationship, match, declaredBy: ancestor.name, of: entity.name)
+                    noteMove(.relationshipMoved, relationship.name, to: ancestor.name, from: match.declaredBy)
+                    compare(relationship, match.relationship, declaredBy: ancestor.name, of: entity.name)
                 } else if former != nil {
                     let owner =
                         ancestor.name == entity.name || sources[ancestor.name] != nil ? ancestor.name : entity.name
@@ -132,7 +123,7 @@ extension MappingInference {
                         require(.destination(entity: entity.name, relationship: relationship.name))
                     }
                 }
-                result.append(EntityMapping.Relationship(target: relationship, source: match))
+                result.append(EntityMapping.Relationship(target: relationship, source: match?.relationship))
             }
         }
         return result
@@ -178,12 +169,14 @@ extension MappingInference {
         _ entity: String
     ) {
         // Objects of removed entities disappear, so only the surviving ones need a place.
-        let survivors = source.entities.map(\.name)
-            .filter { source.isEntity($0, kindOf: former.destination) }.compactMap { targets[$0] }
-        let isIncluded = survivors.allSatisfy { target.isEntity($0, kindOf: relationship.destination) }
+        let inclusion = includesSurvivors(of: former.destination, in: relationship.destination)
         // An entity that leaves the destination's tree also loses the inverse, which is a removal of that property.
-        if targets[former.destination] == relationship.destination, isIncluded || relationship.inverse != nil { return }
-        guard !survivors.isEmpty, isIncluded else {
+        if targets[former.destination] == relationship.destination,
+            inclusion != .partial || relationship.inverse != nil
+        {
+            return
+        }
+        guard inclusion == .all else {
             refuse(
                 .relationshipDestination,
                 entity: entity,

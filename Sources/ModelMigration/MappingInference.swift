@@ -5,57 +5,72 @@ import StoreWriting
 struct MappingInference {
     let source: ManagedObjectModel
     let target: ManagedObjectModel
-    var refusals: [MappingRefusal] = []
-    var changes: [MappingChange] = []
-    var requirements: [InferredMapping.Requirement] = []
+    let sourceHierarchy: ModelHierarchy
+    let targetHierarchy: ModelHierarchy
+    private var refusals = OrderedEntries<MappingRefusal>()
+    private var changes = OrderedEntries<MappingChange>()
+    private var requirements = OrderedEntries<InferredMapping.Requirement>()
     /// The target entity of each source entity, and the reverse.
     private(set) var targets: [String: String] = [:]
     private(set) var sources: [String: String] = [:]
+    /// The results of ``includesSurvivors(of:in:)``.
+    private var inclusions: [[String]: Inclusion] = [:]
 
-    init(source: ManagedObjectModel, target: ManagedObjectModel) {
+    /// Throws if one of the models permits no store.
+    init(source: ManagedObjectModel, target: ManagedObjectModel) throws(MappingRefusals) {
         (self.source, self.target) = (source, target)
+        let numberings = try Self.validNumberings([(source, "source"), (target, "target")])
+        sourceHierarchy = ModelHierarchy(source, numberings[0])
+        targetHierarchy = ModelHierarchy(target, numberings[1])
     }
 
-    mutating func mapping() throws(MappingRefusals) -> InferredMapping {
-        try requireValidModels()
+    /// Infers the mapping; calls `check` for each entity, so that the work on a large model can be cancelled.
+    mutating func mapping<Stop: Error>(
+        checking check: () throws(Stop) -> Void
+    ) throws(Stop) -> Result<InferredMapping, MappingRefusals> {
         matchEntities()
-        try stopIfRefused()
-        checkDirection()
+        guard refusals.entries.isEmpty else { return .failure(MappingRefusals(refusals.entries)) }
+        checkVersions()
         checkHierarchies()
         var entities: [EntityMapping] = []
-        for entity in target.entities { entities.append(map(entity)) }
+        for entity in target.entities {
+            try check()
+            checkDirection(of: entity)
+            entities.append(map(entity))
+        }
         let removed = source.entities.map(\.name).filter { targets[$0] == nil }
         for name in removed { changes.append(MappingChange(.entityRemoved, entity: name)) }
-        try stopIfRefused()
-        return InferredMapping(
-            source: source,
-            target: target,
-            entities: entities,
-            removedEntities: removed,
-            changes: changes,
-            requirements: requirements
+        guard refusals.entries.isEmpty else { return .failure(MappingRefusals(refusals.entries)) }
+        return .success(
+            InferredMapping(
+                source: source,
+                target: target,
+                entities: entities,
+                removedEntities: removed,
+                changes: changes.entries,
+                requirements: requirements.entries
+            )
         )
-    }
-
-    private func stopIfRefused() throws(MappingRefusals) {
-        guard refusals.isEmpty else { throw MappingRefusals(refusals) }
     }
 
     // MARK: Whole models
 
-    private mutating func requireValidModels() throws(MappingRefusals) {
-        for (model, role) in [(source, "source"), (target, "target")] {
+    /// The numbering of each model; throws every reason why one of them permits no store.
+    private static func validNumberings(
+        _ models: [(model: ManagedObjectModel, role: String)]
+    ) throws(MappingRefusals) -> [EntityNumbering] {
+        var numberings: [EntityNumbering] = []
+        var refusals: [MappingRefusal] = []
+        for (model, role) in models {
             do {
-                _ = try StoreShape(model)
+                numberings.append(try StoreShape(model).numbering)
             } catch {
-                refuse(
-                    .invalidModel,
-                    "the \(role) model permits no store: \(error.message)",
-                    remedy: "Correct the model."
-                )
+                let reason = "the \(role) model permits no store: \(error.message)"
+                refusals.append(MappingRefusal(.invalidModel, reason, remedy: "Correct the model."))
             }
         }
-        try stopIfRefused()
+        guard refusals.isEmpty else { throw MappingRefusals(refusals) }
+        return numberings
     }
 
     private mutating func matchEntities() {
@@ -88,26 +103,8 @@ struct MappingInference {
         )
     }
 
-    /// Refuses an older version as the target, as far as the models show which is older.
-    private mutating func checkDirection() {
-        for entity in target.entities {
-            guard let former = sources[entity.name].flatMap({ source.entitiesByName[$0] }) else { continue }
-            if Self.isReversed(former.name, former.renamingIdentifier, entity.name, entity.renamingIdentifier) {
-                refuseOlder(entity.name, nil, former.name)
-            }
-            let names =
-                source.attributes(of: former.name).map { ($0.name, $0.renamingIdentifier) }
-                + source.relationships(of: former.name).map { ($0.name, $0.renamingIdentifier) }
-            let mine =
-                entity.attributes.map { ($0.name, $0.renamingIdentifier) }
-                + entity.relationships.map { ($0.name, $0.renamingIdentifier) }
-            for (name, identifier) in mine {
-                guard let other = names.first(where: { Self.isReversed($0.0, $0.1, name, identifier) }) else {
-                    continue
-                }
-                refuseOlder(entity.name, name, other.0)
-            }
-        }
+    /// Refuses an older version as the target, as far as version identifiers show which is older.
+    private mutating func checkVersions() {
         guard let from = source.versionNumber, let to = target.versionNumber, to < from else { return }
         refuse(
             .olderVersion,
@@ -116,8 +113,26 @@ struct MappingInference {
         )
     }
 
-    private static func isReversed(_ name: String, _ identifier: String?, _ other: String, _ theirs: String?) -> Bool {
-        theirs == nil && identifier == other && name != other
+    /// Refuses an older version as the target if the source has renamed the entity or one of its properties.
+    private mutating func checkDirection(of entity: EntityDescription) {
+        guard let former = sources[entity.name].flatMap({ source.entitiesByName[$0] }) else { return }
+        if entity.renamingIdentifier == nil, former.renamingIdentifier == entity.name, former.name != entity.name {
+            refuseOlder(entity.name, nil, former.name)
+        }
+        let theirs =
+            source.attributes(of: former.name).map { ($0.renamingIdentifier, $0.name) }
+            + source.relationships(of: former.name).map { ($0.renamingIdentifier, $0.name) }
+        let renamed = Dictionary(
+            theirs.compactMap { identifier, name in identifier.flatMap { $0 == name ? nil : ($0, name) } },
+            uniquingKeysWith: { first, _ in first }
+        )
+        guard !renamed.isEmpty else { return }
+        let mine =
+            entity.attributes.filter { $0.renamingIdentifier == nil }.map(\.name)
+            + entity.relationships.filter { $0.renamingIdentifier == nil }.map(\.name)
+        for name in mine {
+            if let other = renamed[name] { refuseOlder(entity.name, name, other) }
+        }
     }
 
     private mutating func refuseOlder(_ entity: String, _ property: String?, _ newer: String) {
@@ -131,22 +146,49 @@ struct MappingInference {
     }
 
     private mutating func checkHierarchies() {
-        for root in target.entities where root.superentity == nil {
-            var former: [String: String] = [:]
-            for entity in target.entities where target.lineage(of: entity.name).first?.name == root.name {
-                guard let name = sources[entity.name], let tree = source.lineage(of: name).first?.name else { continue }
-                if former[tree] == nil { former[tree] = entity.name }
-            }
-            guard former.count > 1 else { continue }
-            let names = former.values.sorted(by: ManagedObjectModel.inByteOrder)
+        // The first entity of each former tree, by the tree in the target.
+        var former: [String: [String: String]] = [:]
+        for entity in target.entities {
+            guard let name = sources[entity.name], let tree = sourceHierarchy.root(of: name),
+                let root = targetHierarchy.root(of: entity.name)
+            else { continue }
+            if former[root]?[tree] == nil { former[root, default: [:]][tree] = entity.name }
+        }
+        for (root, trees) in former.sorted(by: { ManagedObjectModel.inByteOrder($0.key, $1.key) })
+        where trees.count > 1 {
+            let names = trees.values.sorted(by: ManagedObjectModel.inByteOrder)
             refuse(
                 .mergedHierarchies,
-                entity: root.name,
+                entity: root,
                 "\(names.joined(separator: " and ")) had no common ancestor and now have one",
                 remedy: "Keep the inheritance trees apart, or use a mapping model of the app."
             )
         }
     }
+
+    // MARK: Destinations
+
+    /// What becomes of the objects that a relationship could refer to.
+    enum Inclusion {
+        /// Every entity of them is removed.
+        case none
+        /// Each entity that is kept is the new destination, or inherits from it.
+        case all
+        /// An entity that is kept is not.
+        case partial
+    }
+
+    /// Whether the kept entities of a former destination are kinds of the new one.
+    mutating func includesSurvivors(of former: String, in destination: String) -> Inclusion {
+        if let known = inclusions[[former, destination]] { return known }
+        let survivors = sourceHierarchy.subtree(of: former).compactMap { targets[$0] }
+        let isIncluded = survivors.allSatisfy { targetHierarchy.isEntity($0, kindOf: destination) }
+        let result: Inclusion = survivors.isEmpty ? .none : isIncluded ? .all : .partial
+        inclusions[[former, destination]] = result
+        return result
+    }
+
+    // MARK: Results
 
     mutating func refuse(
         _ rule: MappingRefusal.Rule,
@@ -155,18 +197,24 @@ struct MappingInference {
         _ reason: String,
         remedy: String
     ) {
-        let refusal = MappingRefusal(rule, entity: entity, property: property, reason, remedy: remedy)
-        if !refusals.contains(refusal) { refusals.append(refusal) }
+        refusals.append(MappingRefusal(rule, entity: entity, property: property, reason, remedy: remedy))
     }
 
     /// Notes a difference of a property at the entity that declares it.
     mutating func note(_ kind: MappingChange.Kind, _ entity: String, _ property: String? = nil, former: String? = nil) {
-        let change = MappingChange(kind, entity: entity, property: property, former: former)
-        if !changes.contains(change) { changes.append(change) }
+        changes.append(MappingChange(kind, entity: entity, property: property, former: former))
     }
 
-    mutating func require(_ requirement: InferredMapping.Requirement) {
-        if !requirements.contains(requirement) { requirements.append(requirement) }
+    mutating func require(_ requirement: InferredMapping.Requirement) { requirements.append(requirement) }
+}
+
+/// Entries in the order in which they were found, each once: entities that inherit a property find the same.
+private struct OrderedEntries<Entry: Hashable> {
+    private(set) var entries: [Entry] = []
+    private var known: Set<Entry> = []
+
+    mutating func append(_ entry: Entry) {
+        if known.insert(entry).inserted { entries.append(entry) }
     }
 }
 

@@ -137,7 +137,7 @@ struct MigrationCheck {
         guard let target = plan.layout.entities[entity], let mapping = RowMapping(plan, table: target.table) else {
             return nil
         }
-        let entities = mapping.pairs.filter { plan.mapping.target.isEntity($0.target.name, kindOf: entity) }
+        let entities = mapping.pairs.filter { plan.targetHierarchy.isEntity($0.target.name, kindOf: entity) }
         guard !entities.isEmpty else { return nil }
         let isAll = entities.count == plan.source.layout.entities(inTable: mapping.sourceTable).count
         let numbers = entities.map { String($0.source.number) }.joined(separator: ", ")

@@ -6,6 +6,21 @@ struct MigrationPlan {
     let source: SourceStore
     let mapping: InferredMapping
     let shape: StoreShape
+    /// The tables that the source's model describes; the store may have others.
+    let sourceShape: StoreShape
+    let sourceHierarchy: ModelHierarchy
+    let targetHierarchy: ModelHierarchy
+    /// The columns of each source table that its model describes, in upper case.
+    private let knownColumns: [String: Set<String>]
+    /// The relationships of the target whose keys are in the rows of each table, and that have no inverse there.
+    let hiddenRelationships: [String: [HiddenRelationship]]
+
+    /// A to-many relationship without an inverse, the entity that declares it, and the key in its destination's rows.
+    struct HiddenRelationship {
+        let owner: StoreLayout.Entity
+        let description: RelationshipDescription
+        let key: StoreLayout.ForeignKey
+    }
     /// The layout of the tables that the shape describes.
     let layout: StoreLayout
 
@@ -27,6 +42,11 @@ struct MigrationPlan {
             joinTableOwners: target.joinTableOwners.isEmpty ? Set(former) : target.joinTableOwners
         )
         layout = shape.layout(keeping: source.numbers)
+        sourceShape = try StoreShape(source.model)
+        sourceHierarchy = ModelHierarchy(source.model, sourceShape.numbering)
+        targetHierarchy = ModelHierarchy(target.model, shape.numbering)
+        knownColumns = Self.knownColumns(of: source.layout)
+        hiddenRelationships = Self.hiddenRelationships(of: layout)
         guard let missing = layout.unresolved.first else { return }
         throw StoreError(
             .incompatible,
@@ -58,13 +78,46 @@ struct MigrationPlan {
     ///
     /// They are removed, or do not inherit from the destination in the target.
     func lost(from former: String, to destination: String) -> [Int64] {
-        source.layout.entities.values
+        sourceHierarchy.subtree(of: former).compactMap { source.layout.entities[$0] }
             .filter { entity in
-                guard source.model.isEntity(entity.name, kindOf: former) else { return false }
                 let target = mapping.target(of: entity.name)
-                return target.map { !mapping.target.isEntity($0, kindOf: destination) } ?? true
+                return target.map { !targetHierarchy.isEntity($0, kindOf: destination) } ?? true
             }
             .map(\.number).sorted()
+    }
+
+    // MARK: Columns
+
+    /// The columns of a source table that its model describes, in upper case.
+    func knownColumns(of table: String) -> Set<String> { knownColumns[table] ?? [] }
+
+    private static func knownColumns(of layout: StoreLayout) -> [String: Set<String>] {
+        var known: [String: Set<String>] = [:]
+        for entity in layout.entities.values {
+            known[entity.table, default: []].formUnion(entity.attributes.map { $0.column.uppercased() })
+            for relationship in entity.relationships {
+                switch relationship.storage {
+                case .toOne(let key): known[entity.table, default: []].formUnion(key.all.map { $0.uppercased() })
+                case .oneToMany(let table, let key):
+                    known[table, default: []].formUnion(key.all.map { $0.uppercased() })
+                case .manyToMany: break
+                }
+            }
+        }
+        return known
+    }
+
+    private static func hiddenRelationships(of layout: StoreLayout) -> [String: [HiddenRelationship]] {
+        var hidden: [String: [HiddenRelationship]] = [:]
+        for owner in layout.entities.values.sorted(by: { $0.number < $1.number }) {
+            for relationship in owner.relationships
+            where relationship.declaredBy == owner.name && relationship.description.inverse == nil {
+                guard case .oneToMany(let table, let key) = relationship.storage else { continue }
+                hidden[table, default: []]
+                    .append(HiddenRelationship(owner: owner, description: relationship.description, key: key))
+            }
+        }
+        return hidden
     }
 
     /// A number of the source, as the number of the same entity in the target; nil if it is removed.
@@ -132,7 +185,7 @@ struct MigrationPlan {
         from owner: String,
         into former: StoreLayout.Entity
     ) -> ReferenceSource? {
-        let owners = layout.entities.keys.sorted().filter { mapping.target.isEntity($0, kindOf: owner) }
+        let owners = targetHierarchy.subtree(of: owner).filter { layout.entities[$0] != nil }.sorted()
         for owner in mapping.target.lineage(of: owner).map(\.name).reversed() + owners {
             guard let mapped = mapping.entity(owner), let table = mapped.source.flatMap({ source.layout.entities[$0] }),
                 let stored = mapped.relationship(name)?.source.flatMap({ table.relationship($0.name) })

@@ -24,7 +24,8 @@ package struct MigrationProof {
         to target: MigrationTarget
     ) throws {
         let store = try SourceStore(source, target: target)
-        plan = try MigrationPlan(store, to: target, InferredMapping(from: store.model, to: target.model))
+        let mapping = try InferredMapping(from: store.model, to: target.model, checking: source.checkCancellation)
+        plan = try MigrationPlan(store, to: target, mapping)
         guard let layout = try StoreLayout(reading: migrated) else {
             throw StoreError(.failed, path: migrated.location.path, "the migrated store has no model")
         }

@@ -35,7 +35,7 @@ package struct ModelMigrator {
     ) throws {
         if !ignoringFence { try StoreFence.requireNone(in: connection) }
         let source = try SourceStore(connection, target: target)
-        mapping = try InferredMapping(from: source.model, to: target.model)
+        mapping = try InferredMapping(from: source.model, to: target.model, checking: connection.checkCancellation)
         plan = try MigrationPlan(source, to: target, mapping)
         (self.target, self.connection, self.external) = (target, connection, external)
     }

@@ -26,7 +26,7 @@ struct OwnDefinitions {
 
     /// What each definition is that the migration cannot keep, and why.
     func losses() throws -> [String] {
-        let sourceShape = try StoreShape(plan.source.model)
+        let sourceShape = plan.sourceShape
         var losses = clashes(sourceShape)
         guard !changed.isEmpty || !plan.keepsNumbers else { return losses }
         let known = Set(sourceShape.triggers.map(\.name))

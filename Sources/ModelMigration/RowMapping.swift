@@ -115,22 +115,15 @@ struct RowMapping {
     }
 
     private mutating func addHiddenKeys() {
-        for owner in plan.layout.entities.values.sorted(by: { $0.number < $1.number }) {
-            for relationship in owner.relationships
-            where relationship.declaredBy == owner.name && relationship.description.inverse == nil {
-                guard case .oneToMany(table, let key) = relationship.storage else { continue }
-                let members = pairs.filter {
-                    plan.mapping.target.isEntity($0.target.name, kindOf: relationship.description.destination)
+        for hidden in plan.hiddenRelationships[table] ?? [] {
+            let name = hidden.description.name
+            let sources =
+                pairs.filter { plan.targetHierarchy.isEntity($0.target.name, kindOf: hidden.description.destination) }
+                .map { pair in
+                    (pair.source.number, plan.hiddenReference(name, of: hidden.owner.name, into: pair.target.name))
                 }
-                let sources = members.map { pair in
-                    (
-                        pair.source.number,
-                        plan.hiddenReference(relationship.description.name, of: owner.name, into: pair.target.name)
-                    )
-                }
-                for (_, reference) in sources { note(reference, owner.name, relationship.description.name) }
-                add(key, sources)
-            }
+            for (_, reference) in sources { note(reference, hidden.owner.name, name) }
+            add(hidden.key, sources)
         }
     }
 
@@ -193,6 +186,13 @@ struct RowMapping {
     var inPlace: InPlaceChange? {
         guard sourceTable.uppercased() == table.uppercased(), condition == nil else { return nil }
         var change = InPlaceChange()
+        let wanted = Set(columns.map { $0.name.uppercased() })
+        var renamed: Set<String> = []
+        let plain = Dictionary(
+            (plan.source.schema.table(named: sourceTable)?.columns ?? [])
+                .map { ("s." + SQLName.quoted($0.name), $0.name) },
+            uniquingKeysWith: { first, _ in first }
+        )
         for (name, expression) in columns {
             let quoted = SQLName.quoted(name)
             if let existing = existingColumn(name) {
@@ -202,11 +202,11 @@ struct RowMapping {
                 guard expression.hasPrefix(filling), expression.hasSuffix(")") else { return nil }
                 let value = String(expression.dropFirst(filling.count).dropLast())
                 change.updates.append((quoted, value, " WHERE \(quoted) IS NULL"))
-            } else if let former = plainColumn(expression) {
+            } else if let former = plain[expression] {
                 // A column that a different property needs under its former name cannot be renamed.
-                guard !columns.contains(where: { $0.name.uppercased() == former.uppercased() }),
-                    !change.renames.contains(where: { $0.from == former })
-                else { return nil }
+                guard !wanted.contains(former.uppercased()), renamed.insert(former.uppercased()).inserted else {
+                    return nil
+                }
                 change.renames.append((former, name))
             } else if expression == "NULL" {
                 change.additions.append(name)
@@ -217,14 +217,7 @@ struct RowMapping {
                 return nil
             }
         }
-        let renamed = Set(change.renames.map { $0.from.uppercased() })
         return renamed.isSuperset(of: droppedColumns) ? change : nil
-    }
-
-    /// The source's column that an expression consists of.
-    private func plainColumn(_ expression: String) -> String? {
-        plan.source.schema.table(named: sourceTable)?.columns.map(\.name)
-            .first { "s." + SQLName.quoted($0) == expression }
     }
 
     private func existingColumn(_ name: String) -> StoreSchema.Column? {
@@ -234,30 +227,12 @@ struct RowMapping {
     /// The columns of the source's model that the target lacks.
     private var droppedColumns: [String] {
         let kept = Set(columns.map { $0.name.uppercased() })
-        return knownColumns.filter { !kept.contains($0) }
-    }
-
-    private var knownColumns: [String] { Self.knownColumns(of: sourceTable, in: plan) }
-
-    /// The columns of a table of the source that its model describes, in upper case.
-    private static func knownColumns(of sourceTable: String, in plan: MigrationPlan) -> [String] {
-        var known: Set<String> = []
-        for entity in plan.source.layout.entities.values {
-            if entity.table == sourceTable { known.formUnion(entity.attributes.map(\.column)) }
-            for relationship in entity.relationships {
-                switch relationship.storage {
-                case .toOne(let key) where entity.table == sourceTable: known.formUnion(key.all)
-                case .oneToMany(sourceTable, let key): known.formUnion(key.all)
-                default: break
-                }
-            }
-        }
-        return known.map { $0.uppercased() }.sorted()
+        return plan.knownColumns(of: sourceTable).filter { !kept.contains($0) }
     }
 
     /// The columns of a table of the source that its model does not describe.
     static func ownColumns(of sourceTable: String, in plan: MigrationPlan) -> [StoreSchema.Column] {
-        let known = Set(knownColumns(of: sourceTable, in: plan) + ["Z_PK", "Z_ENT", "Z_OPT"])
+        let known = plan.knownColumns(of: sourceTable).union(["Z_PK", "Z_ENT", "Z_OPT"])
         return (plan.source.schema.table(named: sourceTable)?.columns ?? [])
             .filter { !known.contains($0.name.uppercased()) }
     }
@@ -270,7 +245,8 @@ struct RowMapping {
 
     /// The columns outside the source's model, which a new table keeps.
     var unknownColumns: [StoreSchema.Column] {
-        let known = Set(knownColumns + ["Z_PK", "Z_ENT", "Z_OPT"] + columns.map { $0.name.uppercased() })
+        let known = plan.knownColumns(of: sourceTable).union(["Z_PK", "Z_ENT", "Z_OPT"])
+            .union(columns.map { $0.name.uppercased() })
         return (plan.source.schema.table(named: sourceTable)?.columns ?? [])
             .filter { !$0.isGenerated && !known.contains($0.name.uppercased()) }
     }

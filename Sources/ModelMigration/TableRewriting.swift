@@ -18,7 +18,7 @@ struct TableRewriting {
     }
 
     mutating func run() throws {
-        let sourceShape = try StoreShape(plan.source.model)
+        let sourceShape = plan.sourceShape
         let present = Set(plan.source.schema.triggers.map(\.name))
         for trigger in sourceShape.triggers where present.contains(trigger.name) {
             try connection.execute("DROP TRIGGER \(SQLName.quoted(trigger.name))")

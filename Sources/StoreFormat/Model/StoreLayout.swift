@@ -21,6 +21,9 @@ package struct StoreLayout: Hashable, Sendable {
     /// True if columns outside the model count as attributes.
     package private(set) var hasUnknownColumns = false
     private let names: [Int64: String]
+    /// The names of the entities that each table can store, by the table's name in lower case, in the order of their
+    /// numbers.
+    private let residents: [String: [String]]
     /// The entity of each table that stores only one.
     private let soleEntities: [String: String]
 
@@ -35,6 +38,8 @@ package struct StoreLayout: Hashable, Sendable {
             resolver.entities.values.map { ($0.number, $0.name) },
             uniquingKeysWith: { first, _ in first }
         )
+        residents = Dictionary(grouping: resolver.entities.values) { $0.table.lowercased() }
+            .mapValues { $0.sorted { $0.number < $1.number }.map(\.name) }
         soleEntities = Dictionary(grouping: resolver.entities.values, by: \.table)
             .compactMapValues { $0.count == 1 ? $0[0].name : nil }
     }
@@ -81,6 +86,6 @@ package struct StoreLayout: Hashable, Sendable {
 
     /// The concrete and abstract entities that a table can store, in the order of their numbers.
     package func entities(inTable table: String) -> [Entity] {
-        entities.values.filter { $0.table.lowercased() == table.lowercased() }.sorted { $0.number < $1.number }
+        (residents[table.lowercased()] ?? []).compactMap { entities[$0] }
     }
 }

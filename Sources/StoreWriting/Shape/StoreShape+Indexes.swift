@@ -13,12 +13,10 @@ extension StoreShape {
                     guard let column = columnNames[.key(entity: name, name: relationship.name)] else { continue }
                     add("\(table)_\(column)_INDEX", on: table, [column])
                 }
-                for relationship in numbering.names.flatMap({ owner in
-                    (model.entitiesByName[owner]?.relationships ?? []).inByteOrder
-                        .filter { $0.destination == name }
-                        .compactMap { columnNames[.keyOfMissingInverse(entity: owner, name: $0.name)] }
-                }) {
-                    add("\(table)_\(relationship)_INDEX", on: table, [relationship])
+                for (owner, relationship) in relationshipsWithoutInverse[name] ?? [] {
+                    let purpose = ColumnPurpose.keyOfMissingInverse(entity: owner, name: relationship.name)
+                    guard let column = columnNames[purpose] else { continue }
+                    add("\(table)_\(column)_INDEX", on: table, [column])
                 }
             }
             if numbering.hasSubentities(root) { add("\(table)_Z_ENT_INDEX", on: table, ["Z_ENT"]) }

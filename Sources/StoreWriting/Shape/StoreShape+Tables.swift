@@ -105,7 +105,7 @@ extension StoreShape {
                 columns.append((purpose, Column(name: "Z\(number)_\(name)", type: "INTEGER")))
             }
         }
-        for (owner, relationship) in relationshipsWithoutInverse(leadingTo: entity) {
+        for (owner, relationship) in relationshipsWithoutInverse[entity.name] ?? [] {
             let purpose = ColumnPurpose.keyOfMissingInverse(entity: owner, name: relationship.name)
             let name = "Z\(number(of: owner))\(relationship.name.uppercased())"
             columns.append((purpose, Column(name: name, type: "INTEGER")))
@@ -121,23 +121,12 @@ extension StoreShape {
             let purpose = ColumnPurpose.order(entity: entity.name, name: relationship.name)
             columns.append((purpose, Column(name: "Z_FOK_" + relationship.name.uppercased(), type: "INTEGER")))
         }
-        for (owner, relationship) in relationshipsWithoutInverse(leadingTo: entity) where relationship.isOrdered {
+        for (owner, relationship) in relationshipsWithoutInverse[entity.name] ?? [] where relationship.isOrdered {
             let purpose = ColumnPurpose.orderOfMissingInverse(entity: owner, name: relationship.name)
             let name = "Z_FOK_\(number(of: owner))\(relationship.name.uppercased())"
             columns.append((purpose, Column(name: name, type: "INTEGER")))
         }
         return columns
-    }
-
-    /// The to-many relationships without an inverse that refer to an entity, in the order of their owners.
-    private func relationshipsWithoutInverse(
-        leadingTo entity: EntityDescription
-    ) -> [(owner: String, relationship: RelationshipDescription)] {
-        numbering.names.flatMap { owner in
-            (model.entitiesByName[owner]?.relationships ?? []).inByteOrder
-                .filter { $0.isToMany && $0.inverse == nil && !$0.isTransient && $0.destination == entity.name }
-                .map { (owner, $0) }
-        }
     }
 }
 

@@ -49,6 +49,8 @@ package struct StoreShape: Sendable {
     var joinColumnUses: [String: Int] = [:]
     /// The relationships that name the join tables of an existing store.
     let joinTableOwners: Set<JoinTableOwner>
+    /// The to-many relationships without an inverse, by their destination, in the order of their owners.
+    let relationshipsWithoutInverse: [String: [(owner: String, relationship: RelationshipDescription)]]
 
     /// The relationship that names a join table.
     package struct JoinTableOwner: Hashable, Sendable {
@@ -67,6 +69,12 @@ package struct StoreShape: Sendable {
         self.model = model
         self.joinTableOwners = joinTableOwners
         numbering = try EntityNumbering(model)
+        let withoutInverse = numbering.names.flatMap { owner in
+            (model.entitiesByName[owner]?.relationships ?? []).inByteOrder
+                .filter { $0.isToMany && $0.inverse == nil && !$0.isTransient }
+                .map { (owner: owner, relationship: $0) }
+        }
+        relationshipsWithoutInverse = Dictionary(grouping: withoutInverse, by: \.relationship.destination)
         try checkRelationships()
         for root in numbering.rootNames { try addTable(of: root) }
         try addJoinTables()
