@@ -31,7 +31,7 @@ struct IdentityTests {
     }
 
     @Test(
-        "A merge matches objects by an attribute and the identity of a to-one relationship, whatever their keys",
+        "A merge matches objects by an attribute and the identity of a to-one relationship, also under other keys",
         arguments: ["share", "merge"]
     )
     func relationship(_ verb: String) async throws {
