@@ -28,6 +28,39 @@ struct DemonstrationTests {
         }
     }
 
+    /// The sections of the transcript for each part of the README's line about the demonstration.
+    private static let sections = [
+        "upgrade": ["UPGRADE: "],
+        "changes both ways": ["FROM THE APP TO THE WIDGET: ", "FROM THE WIDGET TO THE APP: "],
+        "report": ["REPORT: "],
+    ]
+
+    @Test("The demonstration prints what the README shows of the tool, and the parts that the README announces")
+    func readme() async throws {
+        let programs = FilePath(try Tool.path).removingLastComponent().string
+        let run = try await Tool.run(command: [Tool.package + "/Fixtures/HabitCalendar/demo", programs])
+        let page = try Page("README.md")
+        let shown = Set(run.lines.map { Page.shape($0, "~") })
+        let transcript = try #require(page.blocks.first { $0.kind == "transcript" })
+        #expect(transcript.lines.count > 15)
+        for line in transcript.lines where !line.hasPrefix("$ ") {
+            // The README's store and folder have shorter names.
+            let named = line.replacing("Habits.sqlite", with: "HabitCalendar.sqlite")
+                .replacing("~/group.app", with: "~/group.habits")
+            #expect(shown.contains(Page.shape(named, "~")), "\(line)")
+        }
+        let introduction = "make demo    # an app and its widget: "
+        let announced = try #require(page.blocks.flatMap(\.lines).first { $0.hasPrefix(introduction) })
+        let parts = announced.dropFirst(introduction.count).split(separator: ", ").map(String.init)
+        #expect(Set(parts) == Set(Self.sections.keys))
+        // In the README's order.
+        var rest = run.output[...]
+        for section in parts.flatMap({ Self.sections[$0] ?? [] }) {
+            let found = try #require(rest.firstRange(of: "\n# " + section), "\(section)")
+            rest = rest[found.upperBound...]
+        }
+    }
+
     @Test("The library guide quotes the data controller without changes")
     func quoted() throws {
         let source = try String(

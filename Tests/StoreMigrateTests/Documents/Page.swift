@@ -36,6 +36,15 @@ struct Page: Sendable, CustomTestStringConvertible {
         return (["README.md"] + found.filter { $0.hasSuffix(".md") }.sorted()).compactMap { try? Page($0) }
     }()
 
+    /// A line with placeholders for what differs from run to run: the home folder, numbers with a unit, transaction IDs,
+    /// digests and padding.
+    static func shape(_ line: String, _ home: String) -> String {
+        line.replacing(home, with: "~")
+            .replacing(/[0-9][0-9.,]* (bytes|kB|MB|GB|s|ms)\b/) { "N \($0.1)" }
+            .replacing(/[0-9a-f]{32,64}/, with: "TX")
+            .replacing(/\x20+/, with: " ")
+    }
+
     init(_ path: String) throws {
         self.path = path
         let text = try String(contentsOf: URL(filePath: Tool.package + "/" + path), encoding: .utf8)

@@ -37,7 +37,10 @@ struct PageRunTests {
                     if run.status != 0 { answer.append("[exit status \(run.status)]") }
                 }
                 #expect(!answer.isEmpty, place)
-                #expect(answer.map { shape($0, scratch.path) } == block.lines.map { shape($0, scratch.path) }, place)
+                #expect(
+                    answer.map { Page.shape($0, scratch.path) } == block.lines.map { Page.shape($0, scratch.path) },
+                    place
+                )
             default: break
             }
         }
@@ -63,14 +66,5 @@ struct PageRunTests {
         }
         let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
         return ["HOME": scratch.path, "PATH": programs + ":" + path, "recipient": "age1"]
-    }
-
-    /// A line with placeholders for what differs from run to run: the home folder, numbers with a unit, transaction IDs,
-    /// digests and padding.
-    private func shape(_ line: String, _ home: String) -> String {
-        line.replacing(home, with: "~")
-            .replacing(/[0-9][0-9.,]* (bytes|kB|MB|GB|s|ms)\b/) { "N \($0.1)" }
-            .replacing(/[0-9a-f]{32,64}/, with: "TX")
-            .replacing(/\x20+/, with: " ")
     }
 }
