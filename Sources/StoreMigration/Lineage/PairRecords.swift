@@ -99,6 +99,17 @@ struct PairRecords {
     /// named or one beside the old store.
     func stateFolder(ofPairWith old: StoreLocation) -> String? { otherStateFolder { $0 == old } }
 
+    /// Throws if such a folder records this store and `source` as a pair, in either direction.
+    func requireNoOtherStateFolder(forMergeFrom source: StoreLocation) throws {
+        let reverse = PairRecords(store: source, surroundings: surroundings)
+        for (folder, old) in [
+            (stateFolder(ofPairWith: source), source), (reverse.stateFolder(ofPairWith: store), store),
+        ] {
+            guard let folder else { continue }
+            throw MigrationError.recorded(in: folder, path: old.path, next: .merge(into: store.path, from: source.path))
+        }
+    }
+
     /// The first such folder of a pair whose old store fits.
     func otherStateFolder(where isMatching: (StoreLocation) -> Bool = { _ in true }) -> String? {
         guard let folder = try? Directory.openIfPresent(path: store.folder),

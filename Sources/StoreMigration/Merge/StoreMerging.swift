@@ -105,12 +105,7 @@ public struct StoreMerging: Sendable {
 
     private func pair() throws -> PairMerge? {
         if let pair = try PairMerge(from, into: into, options: options, surroundings: surroundings) { return pair }
-        for (old, new) in [(from, into), (into, from)] {
-            guard let folder = PairRecords(store: new, surroundings: surroundings).stateFolder(ofPairWith: old) else {
-                continue
-            }
-            throw MigrationError.recorded(in: folder, path: old.path, next: .merge(into: into.path, from: from.path))
-        }
+        try pairs.requireNoOtherStateFolder(forMergeFrom: from)
         return nil
     }
 

@@ -3,37 +3,27 @@ import StoreFormat
 
 /// Whether the recorded stores are still at their paths.
 extension FactsGatherer {
-    /// The state with a void record, if the old store was removed and a different one with other content is at its path, or
-    /// if another or an older store is at the new path and the caller decided what becomes of both.
+    /// The state with a void record, if the old store was removed and a different one with other content is at its path.
     ///
     /// Nothing can be derived from the base then: what the new store lacks was never deleted.
-    func standing(_ state: RunState, deciding decision: ShareOptions.BothPlacesPolicy = .fail) throws -> RunState {
-        guard case .shared(let shared) = state,
-            try isOtherStore(than: shared) || decision != .fail && isOtherStoreAtNew(shared)
-        else { return state }
+    func standing(_ state: RunState) throws -> RunState {
+        guard case .shared(let shared) = state, try isOtherStore(than: shared) else { return state }
         return .voided(shared)
     }
 
-    /// Records that, under the journal's lock; returns true if it did.
-    func voidIfOtherStore(
-        _ state: RunState,
-        in stateFolder: StateFolder,
-        deciding decision: ShareOptions.BothPlacesPolicy = .fail
-    ) throws -> Bool {
-        guard case .voided(let shared) = try standing(state, deciding: decision), case .shared = state else {
-            return false
-        }
-        let place = try isOtherStore(than: shared) ? "old" : "new"
-        return try stateFolder.withJournal(deadline: surroundings.lockDeadline()) { journal in
-            guard journal.state == state else { return false }
-            try journal.append(.voided(because: "another store is at the \(place) path"))
-            return true
-        }
+    /// Records that; returns true if it did.
+    func voidIfOtherStore(_ state: RunState, in stateFolder: StateFolder) throws -> Bool {
+        guard case .voided = try standing(state), case .shared = state else { return false }
+        return try void(state, because: "another store is at the old path", in: stateFolder)
     }
 
-    private func isOtherStoreAtNew(_ shared: RunState.SharedRun) throws -> Bool {
-        guard try condition(of: old).inspection != nil, try condition(of: new).inspection != nil else { return false }
-        return try newPlace(of: shared, isOldUnchanged: isUnchanged(shared.oldState)) == .notOurs
+    /// Voids the record of a pair, under the journal's lock; returns false if the journal has another state by now.
+    func void(_ state: RunState, because reason: String, in stateFolder: StateFolder) throws -> Bool {
+        try stateFolder.withJournal(deadline: surroundings.lockDeadline()) { journal in
+            guard journal.state == state else { return false }
+            try journal.append(.voided(because: reason))
+            return true
+        }
     }
 
     /// True when a different file with other content, and with another UUID in Core Data's case, is at the old path.

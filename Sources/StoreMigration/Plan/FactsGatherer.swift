@@ -166,9 +166,10 @@ struct FactsGatherer {
             // Read before the content is compared, so that it covers no write that the comparison missed.
             let reading = try folder(of: old).map { try OldStateRecorder.read(old, in: $0) }
             let isUnchanged = try isUnchanged(shared.oldState)
-            let newPlace = try newPlace(of: shared, isOldUnchanged: isUnchanged)
+            var newPlace = try newPlace(of: shared)
             if newPlace == .ours { try requireMergesStand(shared) }
             let followsChain = try newPlace == .ours && isSuccessor(of: shared)
+            if newPlace == .ours, isUnchanged, try !followsChain && isNewOlder(than: shared) { newPlace = .notOurs }
             return PlanningFacts.EarlierRun(
                 transaction: shared.run.transaction,
                 newPlace: newPlace,
@@ -200,18 +201,6 @@ struct FactsGatherer {
         let place = try namedPlace(of: shared)
         guard place == .ours, try !isSuccessor(of: shared) else { return place }
         return try lacksMerge(of: shared) || lacksExternalFiles() ? .notOurs : .ours
-    }
-
-    /// The same; an unchanged old store shows whether the new one is an older state than it.
-    func newPlace(
-        of shared: RunState.SharedRun,
-        isOldUnchanged: @autoclosure () throws -> Bool
-    ) throws -> PlanningFacts.EarlierRun.NewPlace {
-        let place = try newPlace(of: shared)
-        guard place == .ours, try isOldUnchanged() && !isSuccessor(of: shared) && isNewOlder(than: shared) else {
-            return place
-        }
-        return .notOurs
     }
 
     /// True when the run's new store is out of use, and its data is verifiably in the store at `new`.

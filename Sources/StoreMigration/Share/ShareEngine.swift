@@ -34,7 +34,7 @@ struct ShareEngine {
         if !holders.isEmpty, let run = recorded.run {
             return SharePlan(atWork: run.transaction, holders, old: old, new: new)
         }
-        let state = try gatherer.standing(recorded, deciding: options.onBoth)
+        let state = try gatherer.standing(recorded)
         if case .interrupted(let run) = state { return SharePlan(interrupted: run, old: old, new: new) }
         if case .interrupted(let run)? = try? surroundings.besideStores.stateFolder(of: new).state(isShownOnly: true),
             !isToOldPlace(run.run)
@@ -47,6 +47,7 @@ struct ShareEngine {
 
     private func plan(_ state: RunState) throws -> SharePlan {
         let prospect = try prospect(state)
+        if let voided = decided(prospect, state) { return try plan(voided) }
         if prospect.plan.work != nil { try require(prospect) }
         if prospect.plan.outcome == .merged {
             let preview = PairMergePreview(
@@ -84,7 +85,7 @@ struct ShareEngine {
             if case .unsharing(let shared, _) = state, try rollBackUnshare(from: shared.run.new) { continue }
             finishRetirement(state)
             try requireNotUnsharing(state)
-            if try voidIfOtherStore(state) { continue }
+            if try gatherer.voidIfOtherStore(state, in: stateFolder) { continue }
             try RunRecovery.recover(
                 runOver: new,
                 settings: options.runSettings,
@@ -93,6 +94,7 @@ struct ShareEngine {
             )
             let engine = keepingChoices(of: state)
             let prospect = try engine.prospect(state)
+            if try engine.voidIfDecided(prospect, state) { continue }
             if let outcome = try engine.settled(prospect, state) {
                 return try writing(importingLegacyChanges(outcome, prospect).adding(recovered), to: file)
             }
@@ -106,14 +108,22 @@ struct ShareEngine {
         throw MigrationError(.busy, "both stores keep changing", path: old.path, advice: "Run the command again.")
     }
 
-    /// Records that the common state is unknown if another store is at one of the paths; returns true if it did.
+    /// The state without the pair's record, if another or an older store is at the new path and the caller decided what
+    /// becomes of both.
+    private func decided(_ prospect: Prospect, _ state: RunState) -> RunState? {
+        guard case .shared(let shared) = state, options.onBoth != .fail,
+            let facts = prospect.facts, facts.earlierRun?.newPlace == .notOurs, facts.newCondition.inspection != nil
+        else { return nil }
+        return .voided(shared)
+    }
+
+    /// Voids the record of such a pair; returns true if it did.
     ///
-    /// The share that the caller decided is planned first: one that is refused leaves the record and the base.
-    private func voidIfOtherStore(_ state: RunState) throws -> Bool {
-        let standing = try gatherer.standing(state, deciding: options.onBoth)
-        guard standing != state else { return false }
-        if options.onBoth != .fail { _ = try keepingChoices(of: standing).plan(standing) }
-        return try gatherer.voidIfOtherStore(state, in: stateFolder, deciding: options.onBoth)
+    /// The share is planned first: one that is refused leaves the record and the base.
+    private func voidIfDecided(_ prospect: Prospect, _ state: RunState) throws -> Bool {
+        guard let voided = decided(prospect, state) else { return false }
+        _ = try plan(voided)
+        return try gatherer.void(state, because: "another store is at the new path", in: stateFolder)
     }
 
     /// The same share, with the recorded choices where the caller makes none.
