@@ -20,18 +20,20 @@ public enum NearName {
         of(text, among: known).map { "did you mean '\($0)'?" } ?? "\(list) \(known.joined(separator: ", "))"
     }
 
-    /// The least number of letters to insert, remove or replace.
+    /// The least number of letters to insert, remove or replace, or of neighbours to swap.
     private static func distance(_ one: [Character], _ other: [Character]) -> Int {
-        var row = Array(0...other.count)
+        var (above, former) = ([Int](), Array(0...other.count))
         for (index, letter) in one.enumerated() {
-            var previous = row[0]
-            row[0] = index + 1
+            var row = [index + 1]
             for (place, mate) in other.enumerated() {
-                let replaced = previous + (letter == mate ? 0 : 1)
-                previous = row[place + 1]
-                row[place + 1] = min(replaced, row[place] + 1, previous + 1)
+                var least = min(former[place] + (letter == mate ? 0 : 1), row[place] + 1, former[place + 1] + 1)
+                if index > 0, place > 0, letter == other[place - 1], mate == one[index - 1] {
+                    least = min(least, above[place - 1] + 1)
+                }
+                row.append(least)
             }
+            (above, former) = (former, row)
         }
-        return row[other.count]
+        return former[other.count]
     }
 }

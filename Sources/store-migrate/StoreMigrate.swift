@@ -5,7 +5,6 @@ struct StoreMigrate: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "store-migrate",
         abstract: "Moves a private Core Data or SQLite store into a shared group container, and proves the result.",
-        version: Versions.text,
         subcommands: [
             ShareVerb.self, PlanVerb.self, StatusVerb.self, ResumeVerb.self, AbortVerb.self, RetireVerb.self,
             UnshareVerb.self, MergeVerb.self, UnmergeVerb.self, DiffVerb.self, InspectVerb.self, FetchVerb.self,
@@ -15,4 +14,13 @@ struct StoreMigrate: ParsableCommand {
             ProbeWriterCommand.self, RehearsedRunCommand.self, RehearsedProcessCommand.self,
         ]
     )
+
+    // The parser's own flag would exist in every verb, beside the option --version NAME of some.
+    @Flag(name: .customLong("version"), help: "Show the version.")
+    var showsVersion = false
+
+    func run() throws {
+        guard showsVersion else { throw CleanExit.helpRequest(self) }
+        Surroundings.current.output.write(Versions.text + "\n")
+    }
 }

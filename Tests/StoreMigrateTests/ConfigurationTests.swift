@@ -297,18 +297,21 @@ struct ConfigurationTests {
         #expect(try found(["a", "--state", "b"]) == [nil, "group.app", "files"])
     }
 
-    @Test("A printed next command repeats an option of share or plan without the argument that follows it")
-    func flags() async throws {
-        for verb in ["share", "plan"] {
-            let listed = try await Tool.run([verb, "--help"]).lines
-                .filter { $0.hasPrefix("  -") && !$0.contains("<") }
-                .flatMap { $0.split(separator: " ").map { $0.filter { $0 != "," } } }
-                .filter { $0.hasPrefix("--") }
+    @Test("A printed next command knows which options have no value, and which have a path")
+    func repeatedOptions() async throws {
+        var (flags, paths): (Set<String>, Set<String>) = ([], [])
+        for verb in ["share", "plan", "merge", "unshare", "retire", "resume", "abort", "status", "unmerge", "migrate"] {
+            let listed = try await Tool.run([verb, "--help"]).lines.filter { $0.hasPrefix("  -") }
+                .map { $0.split(separator: " ").map(String.init) }
             #expect(listed.count > 5)
-            #expect(
-                Set(listed).subtracting(RepeatedOptions.left).subtracting(["--help", "--version"])
-                    == RepeatedOptions.flags
-            )
+            for words in listed {
+                guard let index = words.firstIndex(where: { $0.hasPrefix("--") }) else { continue }
+                let value = words.dropFirst(index + 1).first { $0.hasPrefix("<") && index + 1 < words.count }
+                if value == nil || words[index + 1].first != "<" { flags.insert(words[index]) }
+                if ["<file>", "<dir>", "<store>"].contains(value) { paths.insert(words[index]) }
+            }
         }
+        #expect(flags.subtracting(RepeatedOptions.left).subtracting(["--help"]) == RepeatedOptions.flags)
+        #expect(paths.subtracting(RepeatedOptions.left).subtracting(["--from-parked"]) == RepeatedOptions.paths)
     }
 }

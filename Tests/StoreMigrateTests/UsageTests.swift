@@ -17,9 +17,10 @@ struct UsageTests {
             (["share", "a", "b", "--lock-timeout", "ms"], "250ms"),
             (["share", "a", "b", "--lock-timeout", "99999999999999999999m"], "no more than"),
             (["share", "a", "b", "--nme", "x"], "Did you mean '--name'?"),
-            (["shrae", "a", "b"], "there is no command 'shrae'"),
+            (["shrae", "a", "b"], "there is no command 'shrae'; did you mean 'share'?"),
             (["shar", "a", "b"], "there is no command 'shar'; did you mean 'share'?"),
             (["backups", "prun", "d"], "there is no command 'prun'; did you mean 'prune'?"),
+            (["relay", "drian", "s"], "there is no command 'drian'; did you mean 'drain'?"),
             (["container", "put"], "there is no command 'put'"),
             (["container", "get", ".."], "is no group identifier"),
         ]

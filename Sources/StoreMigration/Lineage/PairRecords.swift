@@ -48,7 +48,7 @@ extension MigrationError {
 
 extension MigrationError {
     static func recordedElsewhere(_ folder: String) -> String {
-        "the run that shared this store is recorded in another state folder, \(folder)"
+        "the share of this store is recorded in another state folder: \(folder)"
     }
 
     /// A command over a pair whose record is in a state folder that the call does not name.

@@ -26,15 +26,7 @@ struct MergeStep {
     func summary(of shared: MergePlace) throws -> MergeSummary {
         let planned = try plan(shared)
         try requireKeys(planned)
-        return naming(planned.summary)
-    }
-
-    /// The summary with the policies that decided.
-    private func naming(_ summary: MergeSummary) -> MergeSummary {
-        var summary = summary
-        summary.policy = settings.policy
-        summary.policies = settings.policies.isEmpty ? nil : settings.policies
-        return summary
+        return settings.naming(planned.summary)
     }
 
     private func requireKeys(_ planned: any PlannedMerge) throws {
@@ -89,7 +81,7 @@ struct MergeStep {
                 )
                 RunMoment.merged.pass()
                 try connection.close()
-                return (naming(planned.summary.excluding(result.rejections)), result)
+                return (settings.naming(planned.summary.excluding(result.rejections)), result)
             } catch let error as StoreError where error.code == .changedMeanwhile && !isRefused {
                 guard attempt < Self.mostPlans else {
                     throw StoreError(.busy, path: into.path, "the store keeps changing while the merge is planned")
@@ -115,6 +107,16 @@ struct MergeStep {
             monitor: surroundings.monitor
         )
         .plan()
+    }
+}
+
+extension MergeSettings {
+    /// The summary with the policies that decide.
+    func naming(_ summary: MergeSummary) -> MergeSummary {
+        var summary = summary
+        summary.policy = policy
+        summary.policies = policies.isEmpty ? nil : policies
+        return summary
     }
 }
 

@@ -112,7 +112,7 @@ public struct StoreMerging: Sendable {
     private var pairs: PairRecords { PairRecords(store: into, surroundings: surroundings) }
 
     private var unchanged: StoreMergeOutcome {
-        outcome(MergeSummary(), message: "the store was merged before and is unchanged since")
+        outcome(options.settings.naming(MergeSummary()), message: "the store was merged before and is unchanged since")
     }
 
     /// Recovers a run over the pair, whichever store is the old one: its record is valid only then.

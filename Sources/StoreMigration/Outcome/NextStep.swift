@@ -4,6 +4,8 @@ public enum NextStep: Hashable, Sendable {
     case retire(old: String)
     /// Finish or roll back an interrupted run.
     case resume(old: String)
+    /// Roll an interrupted run back.
+    case abort(old: String)
     /// Run the share with the options of the present run; `onBoth` makes the pending decision when both stores have objects.
     ///
     /// The caller completes the identity of each entity in `identifying`.
@@ -32,44 +34,55 @@ public enum NextStep: Hashable, Sendable {
 
 extension NextStep: CustomStringConvertible {
     /// The command to type after a run without options.
-    public var description: String { command() }
+    public var description: String { command { _, _ in [] } }
 
-    /// The command to type, with the options that make it decide as the run did.
+    /// The command to type, with more options, which make it decide as the run did.
     ///
-    /// `sharing` turns the decision of a share into options. `run` is for commands that use the journal, such as `--state DIR` after a run
-    /// with a state folder of its own, and `reading` for commands that only open stores.
-    public func command(
-        sharing: (ShareOptions.BothPlacesPolicy?) -> [String] = { $0.map { ["--on-both", $0.rawValue] } ?? [] },
-        run: [String] = [],
-        reading: [String] = []
-    ) -> String {
-        let words: [String]
+    /// `options` gets the words of the command, the first of which names it, and whether the command reads or writes the
+    /// pair's journal.
+    public func command(options: (_ words: [String], _ usesJournal: Bool) -> [String]) -> String {
         switch self {
-        case .retire(let old): words = ["retire", old] + run
-        case .resume(let old): words = ["resume", old] + run
-        case .share(let old, let new, let onBoth, let entities):
-            words = ["share", old, new] + sharing(onBoth) + Self.identities(of: entities)
-        case .status(let old, let new): words = ["status", old, new] + run
-        case .verify(let store): words = ["verify", store] + reading
-        case .inspect(let path): words = ["inspect", path] + reading
-        case .diff(let first, let second): words = ["diff", first, second] + reading
-        case .merge(let into, let from, let entities):
-            words = ["merge", into, from] + run + Self.identities(of: entities)
-        case .unmerge(let into): words = ["unmerge", into] + run
-        case .unshare(let old, let new): words = ["unshare", old, new] + run
-        case .migrate(let store, let model, let version):
-            words =
-                ["migrate", store, "--model", model] + (version.map { ["--version", $0] } ?? []) + reading
-        case .makeFolder(let path): return Self.commandLine(["mkdir", "-p", path])
+        case .makeFolder: Self.commandLine(words)
         case .inStateFolder(let folder, let step):
-            let state = ["--state", folder]
-            return step.command(sharing: { sharing($0) + state }, run: run + state, reading: reading)
+            step.command { options($0, $1) + ($1 ? ["--state", folder] : []) }
+        default: Self.commandLine(["store-migrate"] + words + options(words, usesJournal) + identities)
         }
-        return Self.commandLine(["store-migrate"] + words)
     }
 
-    private static func identities(of entities: [String]) -> [String] {
-        entities.flatMap { ["--identity", "\($0)=\(attribute)"] }
+    private var words: [String] {
+        switch self {
+        case .retire(let old): ["retire", old]
+        case .resume(let old): ["resume", old]
+        case .abort(let old): ["abort", old]
+        case .share(let old, let new, let onBoth, _):
+            ["share", old, new] + (onBoth.map { ["--on-both", $0.rawValue] } ?? [])
+        case .status(let old, let new): ["status", old, new]
+        case .verify(let store): ["verify", store]
+        case .inspect(let path): ["inspect", path]
+        case .diff(let first, let second): ["diff", first, second]
+        case .merge(let into, let from, _): ["merge", into, from]
+        case .unmerge(let into): ["unmerge", into]
+        case .unshare(let old, let new): ["unshare", old, new]
+        case .migrate(let store, let model, let version):
+            ["migrate", store, "--model", model] + (version.map { ["--version", $0] } ?? [])
+        case .makeFolder(let path): ["mkdir", "-p", path]
+        case .inStateFolder(_, let step): step.words
+        }
+    }
+
+    private var usesJournal: Bool {
+        switch self {
+        case .retire, .resume, .abort, .share, .status, .merge, .unmerge, .unshare, .inStateFolder: true
+        case .verify, .inspect, .diff, .migrate, .makeFolder: false
+        }
+    }
+
+    private var identities: [String] {
+        switch self {
+        case .share(_, _, _, let entities), .merge(_, _, let entities):
+            entities.flatMap { ["--identity", "\($0)=\(Self.attribute)"] }
+        default: []
+        }
     }
 
     /// Stands for the attribute that the caller names.

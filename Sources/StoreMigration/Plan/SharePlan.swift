@@ -1,3 +1,4 @@
+public import ChangeMerging
 public import StoreFormat
 public import StoreStrategies
 
@@ -30,6 +31,8 @@ public struct SharePlan: Hashable, Sendable {
     public let roles: [RoleDescription]
     /// The migration of the copy to another model version; nil without one.
     public let migration: Migration?
+    /// What the merge of the old store would do; nil for a plan without a merge.
+    public let merge: MergeSummary?
 
     package init(
         outcome: MigrationOutcome,
@@ -42,7 +45,8 @@ public struct SharePlan: Hashable, Sendable {
         next: NextStep? = nil,
         oldStore: ShareOptions.OldStorePolicy? = nil,
         roles: [RoleDescription] = [],
-        migration: Migration? = nil
+        migration: Migration? = nil,
+        merge: MergeSummary? = nil
     ) {
         self.outcome = outcome
         self.old = old
@@ -55,6 +59,7 @@ public struct SharePlan: Hashable, Sendable {
         self.oldStore = oldStore
         self.roles = roles
         self.migration = migration
+        self.merge = merge
     }
 
     /// The plan when an earlier run was interrupted.
@@ -92,8 +97,18 @@ public struct SharePlan: Hashable, Sendable {
     /// The same plan with more findings.
     func adding(_ more: [Finding]) -> SharePlan { describing(roles, steps: steps, findings: more) }
 
+    /// The same plan with what its merge would do, and more findings.
+    func merging(_ merge: MergeSummary?, adding more: [Finding]) -> SharePlan {
+        describing(roles, steps: steps, findings: more, merge: merge)
+    }
+
     /// The same plan with the roles, steps and findings of strategies.
-    func describing(_ roles: [RoleDescription], steps: [PlanStep], findings more: [Finding]) -> SharePlan {
+    func describing(
+        _ roles: [RoleDescription],
+        steps: [PlanStep],
+        findings more: [Finding],
+        merge: MergeSummary? = nil
+    ) -> SharePlan {
         SharePlan(
             outcome: outcome,
             old: old,
@@ -105,7 +120,8 @@ public struct SharePlan: Hashable, Sendable {
             next: following,
             oldStore: oldStore,
             roles: roles,
-            migration: migration
+            migration: migration,
+            merge: merge ?? self.merge
         )
     }
 }

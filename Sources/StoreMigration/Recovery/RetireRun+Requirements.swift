@@ -43,8 +43,8 @@ extension RetireRun {
             "no run has shared this store",
             path: old.path,
             advice:
-                "Share it first, or name the state folder of its share; only a store whose copy is proved can be"
-                + " retired.",
+                "Share it first, or name its new store or the state folder of its share; only a store whose copy is"
+                + " proved can be retired.",
             next: .inspect(path: old.path)
         )
     }

@@ -1,3 +1,4 @@
+import ChangeMerging
 import FoundationEssentials
 import Logging
 import ModelMigration
@@ -49,6 +50,7 @@ struct ShareEngine {
         let prospect = try prospect(state)
         if let voided = decided(prospect, state) { return try plan(voided) }
         if prospect.plan.work != nil { try require(prospect) }
+        var merge: MergeSummary?
         if prospect.plan.outcome == .merged {
             let preview = PairMergePreview(
                 base: state.base.map { .kept($0) },
@@ -61,12 +63,13 @@ struct ShareEngine {
                 surroundings: surroundings
             )
             do {
-                _ = try preview.summary()
+                merge = try preview.summary()
             } catch let error as MigrationError {
                 throw error.sharing(old: old, new: new)
             }
         }
-        return prospect.plan.adding(legacyPreview(forStore: prospect.uuid) + openFindings(prospect.plan))
+        let findings = legacyPreview(forStore: prospect.uuid) + openFindings(prospect.plan)
+        return prospect.plan.merging(merge, adding: findings)
     }
 
     /// Shares the store unless that is done.

@@ -27,7 +27,7 @@ struct PolicyOptions: ParsableArguments {
     var onBoth: ShareOptions.BothPlacesPolicy = .fail
 
     @Option(
-        help: ArgumentHelp("How far the proof goes: files, sqlite, coredata, content or merging.", valueName: "level")
+        help: ArgumentHelp("How far the proof goes; a level includes those before it.", valueName: "level")
     )
     var level: VerificationLevel = .merging
 
@@ -63,8 +63,6 @@ struct PolicyOptions: ParsableArguments {
     @OptionGroup var legacy: LegacyOptions
 
     /// Throws if options of a migration do not fit together.
-    ///
-    /// While it parses, the argument parser answers a wrong option beside `--version` with the tool's version.
     func requireMigrationOptions() throws {
         if migrate, model == nil { throw ValidationError("--migrate needs --model, the model to migrate to") }
         if modelVersion != nil, !migrate { throw ValidationError("--version needs --migrate") }

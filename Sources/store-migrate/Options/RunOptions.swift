@@ -5,7 +5,12 @@ import StoreMigration
 struct RunOptions: ParsableArguments {
     @OptionGroup var access: AccessOptions
 
-    @Option(help: ArgumentHelp("When another process holds a lock: wait, defer or fail.", valueName: "policy"))
+    @Option(
+        help: ArgumentHelp(
+            "When another process holds a lock: wait up to --lock-timeout, or end at once with status 11 (defer, fail).",
+            valueName: "policy"
+        )
+    )
     var ifBusy: ShareOptions.BusyPolicy = .wait
 
     @Option(help: ArgumentHelp("The folder of the journal, instead of beside the old store.", valueName: "dir"))

@@ -15,51 +15,71 @@ struct RepeatedOptions {
     /// Options without a value that every command over stores takes.
     static let access: Set<String> = ["--allow-network-fs"]
     /// Options without a value.
-    static let flags: Set<String> = access.union(["--migrate"])
+    static let flags: Set<String> = access.union(["--migrate", "--scan"])
+    /// Options of a merge that a share takes, too.
+    static let decisions: Set<String> = ["--policy", "--identity"]
+    /// Options that name a file or a folder: a next command may be typed in another folder.
+    static let paths: Set<String> = [
+        "--model", "--backup", "--legacy-defaults", "--plugin-path", "--descriptions", "--config", "--base",
+    ]
+    /// Commands that a call of the same name leads to with another aim.
+    static let reading: Set<String?> = ["inspect", "verify", "diff"]
+    /// Names a file after a role.
+    static let role = "--role"
 
+    private let verb: String?
     private let options: [Option]
-    private var stateFolder: String?
+    private let stateFolder: String?
 
     /// Reads the arguments of a valid call.
     init(of words: [String] = [], stateFolder: String?) {
         self.stateFolder = stateFolder
-        let isSharing = ["share", "plan"].contains(words.first)
+        // A plan decides as the share that follows it.
+        verb = words.first == "plan" ? "share" : words.first
         var rest = words.prefix { $0 != "--" }[...]
         var options: [Option] = []
         while let word = rest.popFirst() {
-            guard word.hasPrefix("--"), let name = word.split(separator: "=").first.map(String.init) else { continue }
+            let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            guard word.hasPrefix("--"), let name = parts.first else { continue }
             // The word after an option without a value belongs to another option, or is an argument, which is not repeated.
-            let isComplete = word.contains("=") || Self.flags.contains(name) || rest.first?.hasPrefix("-") != false
-            let words = [word] + (isComplete ? [] : rest.popFirst().map { [$0] } ?? [])
-            guard isSharing ? !Self.left.contains(name) : Self.access.contains(name) else { continue }
+            let isComplete = parts.count == 2 || Self.flags.contains(name) || rest.first?.hasPrefix("-") != false
+            let words =
+                parts.count == 2
+                ? ["\(name)=\(Self.value(parts[1], of: name))"]
+                : [name] + (isComplete ? [] : rest.popFirst().map { [Self.value($0, of: name)] } ?? [])
             options.append(Option(name: name, words: words))
         }
         self.options = options
     }
 
-    /// The options for another share; a decision about both stores replaces the one of the call.
-    func sharing(_ onBoth: ShareOptions.BothPlacesPolicy?) -> [String] {
-        let name = "--on-both"
-        return (onBoth.map { [name, $0.rawValue] } ?? []) + words { onBoth == nil || $0 != name } + state
+    /// The value with absolute paths.
+    private static func value(_ text: String, of name: String) -> String {
+        if paths.contains(name) { return PathArgument(argument: text)?.path ?? text }
+        guard name == role, let end = text.firstIndex(of: "="),
+            let model = PathArgument(argument: String(text[text.index(after: end)...]))
+        else { return text }
+        return text[...end] + model.path
     }
 
-    /// The options for a command that reads or writes the pair's journal.
-    var run: [String] { reading + state }
+    /// The options for a next command with these words, beside those among the words.
+    func options(for words: [String], usesJournal: Bool) -> [String] {
+        let repeated = options.filter { !words.contains($0.name) && isRepeated($0.name, by: words.first) }
+        return repeated.flatMap(\.words) + (usesJournal ? stateFolder.map { ["--state", $0] } ?? [] : [])
+    }
 
-    /// The options for a command that only opens a store.
-    var reading: [String] { words { Self.access.contains($0) } }
+    private func isRepeated(_ name: String, by command: String?) -> Bool {
+        guard !Self.left.contains(name) else { return false }
+        return (command == verb && !Self.reading.contains(verb)) || Self.access.contains(name)
+            || (Self.decisions.contains(name) && ["share", "merge"].contains(command))
+    }
 
     /// The same options with another state folder.
-    func recorded(in stateFolder: String) -> RepeatedOptions {
-        var copy = self
-        copy.stateFolder = stateFolder
-        return copy
+    fileprivate func recorded(in stateFolder: String) -> RepeatedOptions {
+        RepeatedOptions(verb: verb, options: options, stateFolder: stateFolder)
     }
 
-    private var state: [String] { stateFolder.map { ["--state", $0] } ?? [] }
-
-    private func words(_ isRepeated: (String) -> Bool) -> [String] {
-        options.filter { isRepeated($0.name) }.flatMap(\.words)
+    private init(verb: String?, options: [Option], stateFolder: String?) {
+        (self.verb, self.options, self.stateFolder) = (verb, options, stateFolder)
     }
 }
 
@@ -67,6 +87,6 @@ extension NextStep {
     /// The command to type after a call with options.
     func command(_ options: RepeatedOptions) -> String {
         if case .inStateFolder(let folder, let step) = self { return step.command(options.recorded(in: folder)) }
-        return command(sharing: options.sharing, run: options.run, reading: options.reading)
+        return command(options: options.options(for:usesJournal:))
     }
 }

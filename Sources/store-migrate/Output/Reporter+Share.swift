@@ -67,6 +67,10 @@ extension Reporter {
         .forgivingMissing(missing)
         .heeding(plan.findings, isStrict: isStrict)
         try result(plan.text(style, command: command), record: plan.record(command))
+        if isJSON, let merge = plan.merge {
+            line(merge.record(into: plan.new.path, from: plan.old.path, nil, nil, nil).text)
+            for conflict in merge.conflicts { line(conflict.record.text) }
+        }
         if isJSON, let migration = plan.migration {
             for change in migration.mapping.changes { line(change.record.text) }
             line(migration.record(of: plan.new.path).text)

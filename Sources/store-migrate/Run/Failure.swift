@@ -115,4 +115,7 @@ extension RelayError.Code {
 extension MigrationOutcome {
     /// True for the outcomes that always name a next command.
     var asksForDecision: Bool { exitStatus == MigrationOutcome.needsDecision.exitStatus }
+
+    /// True for the outcomes after which the same call succeeds once its obstacle is gone.
+    var isPassing: Bool { [.busy, .noSpace, .cancelled].contains(self) }
 }

@@ -108,7 +108,8 @@ enum Launch {
         do {
             ending = try verb.perform(reporter)
         } catch {
-            let failure = Failure(error)
+            var failure = Failure(error)
+            if failure.outcome.isPassing { failure.next = failure.next ?? verb.again }
             reporter.report(failure)
             ending = Ending(
                 failure.outcome,

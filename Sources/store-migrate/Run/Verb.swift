@@ -16,6 +16,8 @@ protocol Verb: ParsableCommand {
     static var summaryOnUsage: [(String, JSONValue)] { get }
     /// The journal's folder, if the call names one; printed next commands name it too.
     var stateFolder: PathArgument? { get }
+    /// The step that repeats the call, for a verb that has one.
+    var again: NextStep? { get }
     /// Throws for options that are missing, or do not fit together, once a configuration has completed them.
     func requireCompleteOptions() throws
     func perform(_ reporter: Reporter) throws -> Ending
@@ -25,5 +27,6 @@ extension Verb {
     var summaryOnFailure: [(String, JSONValue)] { Self.summaryOnUsage }
     static var summaryOnUsage: [(String, JSONValue)] { [] }
     var stateFolder: PathArgument? { nil }
+    var again: NextStep? { nil }
     func requireCompleteOptions() throws {}
 }

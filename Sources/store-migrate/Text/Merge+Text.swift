@@ -43,8 +43,8 @@ extension MergeSummary {
     private var deciding: String {
         guard let policy else { return "" }
         let others = (policies ?? [:]).sorted { $0.key < $1.key }
-            .map { ", \($0.key) by '\(MergeArguments.name(of: $0.value))'" }
-        return Escaped.text(" by the policy '\(MergeArguments.name(of: policy))'" + others.joined())
+            .map { ", for \($0.key) '\(MergeArguments.name(of: $0.value))'" }
+        return Escaped.text(" (policy '\(MergeArguments.name(of: policy))'" + others.joined() + ")")
     }
 
     /// Conflicts, notes, and the file of the losing rows.
@@ -55,8 +55,8 @@ extension MergeSummary {
             let head = ["object", "property", "base", "old", "shared", "taken"]
             lines.append(TextTable.text([head] + conflicts.map(\.row)))
             lines.append("  'taken' is the value that won\(deciding); --policy decides which")
-        } else if policy != nil, !changesNothing {
-            lines.append("  no conflicts; one would be decided\(deciding)")
+        } else if policy != nil {
+            lines.append("  no conflicts\(deciding)")
         }
         for note in notes { lines.append("  note: " + note.text) }
         if let parked { lines.append("  losing rows  \(Escaped.text(parked))") }
@@ -72,8 +72,8 @@ extension MergeNote {
             "\(place): \(count) deleted in one store are kept, because the other store changed them"
         case .timesUnknown: "\(place): history does not show which of \(count) values is the newest"
         case .unidentified:
-            "\(place): the old store's \(Figures.count(Int64(count), "object")) came as new ones, because nothing says which"
-                + " are in both stores; name what identifies them (--identity)"
+            "\(place): every object of the old store, \(Figures.grouped(Int64(count))), is inserted as a new one; with"
+                + " --identity those that are in both stores are matched"
         case .propertyLacking: "\(place): the shared store lacks it; \(count) rows are kept in the file"
         case .triggersHeldBack: "\(place): its triggers did not fire; their changes in the other store were merged"
         case .indexRebuilt: "\(place): the search index was rebuilt"

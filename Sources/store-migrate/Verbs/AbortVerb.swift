@@ -20,6 +20,8 @@ struct AbortVerb: AfterRunVerb {
     @OptionGroup var run: RunOptions
     @OptionGroup var reporting: ReportingOptions
 
+    var again: NextStep? { .abort(old: old.path) }
+
     func carryOut(_ reporter: Reporter) throws -> ShareOutcome {
         try Recovery(of: old.url, options: run.shareOptions, logger: reporter.logger)
             .abortAndWait(isCancelled: reporter.isCancelled)

@@ -19,10 +19,12 @@ struct MergeVerb: Verb {
         .foundButUnreadable, .notWritable, .orphanSidecar, .incompatible, .noSpace,
     ]
 
-    @Argument(help: "The main file of the store that takes the changes; left out with --group.")
+    @Argument(help: "The main file of the store that takes the changes; left out with --group, which names it.")
     var into: PathArgument?
 
-    @Argument(help: "The main file of the store whose changes are merged.")
+    @Argument(
+        help: "The main file of the store whose changes are merged; container get prints the path of a group's store."
+    )
     var from: PathArgument?
 
     @OptionGroup var group: GroupOptions
@@ -35,7 +37,7 @@ struct MergeVerb: Verb {
 
     @Option(
         help: ArgumentHelp(
-            "How far the merged store is proved: files, sqlite, coredata, content or merging.",
+            "How far the merged store is proved; a level includes those before it.",
             valueName: "level"
         )
     )
@@ -61,15 +63,26 @@ struct MergeVerb: Verb {
     static let summaryOnUsage: [(String, JSONValue)] = [("next", .null)]
 
     var stateFolder: PathArgument? { run.state }
+    var again: NextStep? {
+        guard let into = try? receiver, let source else { return nil }
+        return .merge(into: into.path, from: source.path)
+    }
+
+    /// The store that takes the changes.
+    private var receiver: PathArgument? {
+        get throws { try group.group == nil ? into : group.path(ofDatabaseLike: source?.location) }
+    }
+
+    /// The store whose changes are merged; with a group, the first argument.
+    private var source: PathArgument? { group.group == nil ? from : into }
 
     func validate() throws {
         guard group.group == nil || from == nil else {
-            throw ValidationError("name the store once: INTO, or --group ID")
+            throw ValidationError("name the store once: INTO, or --group ID; FROM in a group is named by its path")
         }
         try group.requireComplete(hasOtherStore: into != nil)
-        // With a group, the first argument is the source.
         guard group.group != nil || into != nil else { throw ValidationError("name the store: INTO, or --group ID") }
-        guard ((group.group == nil ? from : into) == nil) != (fromParked == nil) else {
+        guard (source == nil) != (fromParked == nil) else {
             throw ValidationError("name one source: FROM, or --from-parked FILE")
         }
         if fromParked != nil, dryRun || base != nil || report.report != nil {
@@ -78,8 +91,7 @@ struct MergeVerb: Verb {
     }
 
     func perform(_ reporter: Reporter) throws -> Ending {
-        let source = group.group == nil ? from : into
-        guard let into = try group.group == nil ? into : group.path(ofDatabaseLike: source?.location) else {
+        guard let into = try receiver else {
             throw ValidationError("name the store to merge into")
         }
         try Surroundings.current.becomeOwner(of: into.url, stateFolder: run.state?.url)

@@ -39,6 +39,10 @@ struct MigrateVerb: Verb {
     @OptionGroup var access: AccessOptions
     @OptionGroup var reporting: ReportingOptions
 
+    var again: NextStep? {
+        (try? named.store).map { .migrate(store: $0.path, model: model.path, version: version) }
+    }
+
     func perform(_ reporter: Reporter) throws -> Ending {
         let start = ContinuousClock.now
         let migrator = LightweightMigrator(

@@ -22,6 +22,7 @@ struct PlanVerb: ConfiguredVerb {
     var descriptions: PathArgument?
 
     var stateFolder: PathArgument? { run.state }
+    var again: NextStep? { places.newPath.map { .share(old: places.old.path, new: $0) } }
     var summaryOnFailure: [(String, JSONValue)] { ShareMembers.places(old: places.old.path, new: places.newPath) }
 
     func perform(_ reporter: Reporter) throws -> Ending {

@@ -19,6 +19,8 @@ struct ResumeVerb: AfterRunVerb {
     @OptionGroup var run: RunOptions
     @OptionGroup var reporting: ReportingOptions
 
+    var again: NextStep? { .resume(old: old.path) }
+
     func carryOut(_ reporter: Reporter) throws -> ShareOutcome {
         try Recovery(of: old.url, options: run.shareOptions, logger: reporter.logger)
             .resumeAndWait(isCancelled: reporter.isCancelled)

@@ -28,6 +28,8 @@ struct RetireVerb: AfterRunVerb {
     @OptionGroup var run: RunOptions
     @OptionGroup var reporting: ReportingOptions
 
+    var again: NextStep? { .retire(old: old.path) }
+
     func validate() throws {
         guard new == nil || group.group == nil else {
             throw ValidationError("name the new store once: NEW, or --group ID")

@@ -37,6 +37,7 @@ struct ShareVerb: ConfiguredVerb {
     var strict = false
 
     var stateFolder: PathArgument? { run.state }
+    var again: NextStep? { places.newPath.map { .share(old: places.old.path, new: $0) } }
     var summaryOnFailure: [(String, JSONValue)] { ShareMembers.places(old: places.old.path, new: places.newPath) }
 
     func perform(_ reporter: Reporter) throws -> Ending {

@@ -23,6 +23,7 @@ struct StatusVerb: Verb {
     var check = false
 
     var stateFolder: PathArgument? { run.state }
+    var again: NextStep? { places.newPath.map { .status(old: places.old.path, new: $0) } }
 
     func requireCompleteOptions() throws { try places.requireNew() }
 

@@ -25,6 +25,7 @@ struct UnmergeVerb: Verb {
     static let summaryOnUsage: [(String, JSONValue)] = [("next", .null)]
 
     var stateFolder: PathArgument? { run.state }
+    var again: NextStep? { (try? named.store).map { .unmerge(into: $0.path) } }
 
     func perform(_ reporter: Reporter) throws -> Ending {
         let into = try named.store

@@ -23,7 +23,7 @@ struct UnshareVerb: Verb {
 
     @Option(
         help: ArgumentHelp(
-            "How far the content that comes back is proved: files, sqlite, coredata, content or merging.",
+            "How far the content that comes back is proved; a level includes those before it.",
             valueName: "level"
         )
     )
@@ -40,6 +40,7 @@ struct UnshareVerb: Verb {
     var stateFolder: PathArgument? { run.state }
 
     func requireCompleteOptions() throws { try places.requireNew() }
+    var again: NextStep? { places.newPath.map { .unshare(old: places.old.path, new: $0) } }
     var summaryOnFailure: [(String, JSONValue)] { ShareMembers.places(old: places.old.path, new: places.newPath) }
 
     func perform(_ reporter: Reporter) throws -> Ending {

@@ -21,7 +21,7 @@ struct VerifyVerb: Verb {
     @Option(help: ArgumentHelp("The store to compare with; raises the level to content.", valueName: "other"))
     var against: PathArgument?
 
-    @Option(help: ArgumentHelp("How far to go: files, sqlite, coredata, content or merging.", valueName: "level"))
+    @Option(help: ArgumentHelp("How far to go; a level includes those before it.", valueName: "level"))
     var level: VerificationLevel?
 
     @Option(

@@ -60,7 +60,7 @@ struct PolicySentenceTests {
         Choice(
             readme: both,
             help: "merge (OLD is merged into NEW, object by object)",
-            result: "no conflicts; one would be decided by the policy 'shared'",
+            result: "no conflicts (policy 'shared')",
             options: [["--on-both", "merge"]],
             effect: .holds("new\nold\n")
         ),
@@ -81,14 +81,14 @@ struct PolicySentenceTests {
         Choice(
             readme: policy,
             help: "Which value wins where both sides changed it: shared (the receiving store's)",
-            result: "'taken' is the value that won by the policy 'shared'",
+            result: "'taken' is the value that won (policy 'shared')",
             options: [[], ["--policy", "shared"]],
             effect: .keeps("new\n")
         ),
         Choice(
             readme: policy,
             help: "late (the other's)",
-            result: "'taken' is the value that won by the policy 'late'",
+            result: "'taken' is the value that won (policy 'late')",
             options: [["--policy", "late"]],
             effect: .keeps("late\n")
         ),

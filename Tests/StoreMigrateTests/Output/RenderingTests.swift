@@ -36,7 +36,7 @@ struct RenderingTests {
     }
 
     private func text(_ outcome: ShareOutcome, _ style: Style = .plain) -> String {
-        outcome.text(style, seconds: .milliseconds(412)) { $0.command() }
+        outcome.text(style, seconds: .milliseconds(412)) { $0.description }
     }
 
     @Test("The text of a share shows the amounts, the proof and the next commands")
@@ -92,7 +92,7 @@ struct RenderingTests {
             reason: "the new place is empty"
         )
         #expect(
-            plan.text(.plain) { $0.command() } == """
+            plan.text(.plain) { $0.description } == """
                 Plan for H: would share (the new place is empty)
                   old  /a/H
                   new  /b/H
@@ -118,7 +118,7 @@ struct RenderingTests {
             next: .resume(old: "/a/H")
         )
         #expect(
-            report.text(.plain) { $0.command() } == """
+            report.text(.plain) { $0.description } == """
                   old          /a/H  a Core Data store, wal, writers are refused, open in 7, 8
                   new          /b/H  nothing there
                   run          interrupted (abc)

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import StoreMigration
 import Testing
 
@@ -63,12 +64,53 @@ struct WordingTests {
             (.status(old: "/a", new: "/b"), "store-migrate status /a /b --state /s"),
             (.verify(store: "/a"), "store-migrate verify /a"),
             (.inspect(path: "/a"), "store-migrate inspect /a"),
-            (.makeFolder(path: "/g"), "mkdir -p /g"),
+            (.makeFolder(path: "/g"), "mkdir -p /g"), (.abort(old: "/a"), "store-migrate abort /a --state /s"),
         ]
     )
     func command(_ step: NextStep, _ expected: String) {
         #expect(step.command(RepeatedOptions(stateFolder: "/s")) == expected)
         #expect("\(step)" == expected.replacing(" --state /s", with: ""))
+    }
+
+    @Test(
+        "A next command repeats the options that it takes, and their paths are absolute",
+        arguments: [
+            (
+                "share a b --legacy-defaults p.plist --legacy-key=k --role app=M.mom --json --allow-network-fs",
+                NextStep.share(old: "/a", new: "/b"),
+                "share /a /b --legacy-defaults CWD/p.plist --legacy-key=k --role app=CWD/M.mom --allow-network-fs"
+            ),
+            (
+                "plan a b --policy late --on-both fail --plugin-path /p", .share(old: "/a", new: "/b", onBoth: .merge),
+                "share /a /b --on-both merge --policy late --plugin-path /p"
+            ),
+            (
+                "share a b --policy late --backup d", .merge(into: "/b", from: "/a"),
+                "merge /b /a --policy late"
+            ),
+            (
+                "merge b a --policy E=late --identity E=i --scan -n", .share(old: "/a", new: "/b"),
+                "share /a /b --policy E=late --identity E=i"
+            ),
+            (
+                "merge b a --policy late --base c", .merge(into: "/b", from: "/a", identifying: ["E"]),
+                "merge /b /a --policy late --base CWD/c --identity E=ATTRIBUTE"
+            ),
+            ("unshare a b --policy late", .unshare(old: "/a", new: "/b"), "unshare /a /b --policy late"),
+            // What a share decides is recorded.
+            ("share a b --policy late", .unshare(old: "/a", new: "/b"), "unshare /a /b"),
+            ("inspect s --show model --allow-network-fs", .inspect(path: "/s"), "inspect /s --allow-network-fs"),
+            ("share a b --policy late --allow-network-fs", .verify(store: "/b"), "verify /b --allow-network-fs"),
+            (
+                "migrate s --model m --version 2 --lock-timeout 1s", .migrate(store: "/s", model: "/m", version: "2"),
+                "migrate /s --model /m --version 2 --lock-timeout 1s"
+            ),
+        ]
+    )
+    func repeated(_ call: String, _ step: NextStep, _ expected: String) {
+        let options = RepeatedOptions(of: call.split(separator: " ").map(String.init), stateFolder: nil)
+        let folder = FileManager.default.currentDirectoryPath
+        #expect(step.command(options) == "store-migrate " + expected.replacing("CWD", with: folder))
     }
 
     @Test("Columns of a table are aligned, and the last is not padded")

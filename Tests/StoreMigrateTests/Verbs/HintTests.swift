@@ -44,8 +44,31 @@ struct HintTests {
         }
         let run = try await Tool.run(["share", old, new, "--policy", "late", "--policy", "n=shared"])
         #expect(
-            run.output.contains("the value that won by the policy 'late', n by 'shared'; --policy decides"),
+            run.output.contains("the value that won (policy 'late', for n 'shared'); --policy decides"),
             "\(run.output)"
         )
+        // A merge that changes nothing names its policy, too.
+        for verb in [["merge"], ["merge", "-n"]] {
+            let idle = try await Tool.run(verb + [new, old, "--policy", "n=late"])
+            #expect(
+                idle.lines == [
+                    "Nothing to merge: \(old) into \(new)", "  no conflicts (policy 'shared', for n 'late')",
+                ]
+            )
+        }
+    }
+
+    @Test("A retire of a captured store whose journal is elsewhere says that the new store's path finds the journal")
+    func journalElsewhere() async throws {
+        let scratch = try await NextCommandTests.scratch(
+            after: "mkdir state; \(OutcomeTests.shared) --old capture --state state"
+        )
+        let alone = try await Tool.run(["retire", "old/H.db"], folder: scratch.path)
+        #expect(alone.status == 4 && alone.errors.contains("name its new store or the state folder"), "\(alone.errors)")
+        let named = try await Tool.run(["retire", "old/H.db", "new"], folder: scratch.path)
+        #expect(
+            named.errors.contains("Next: store-migrate retire") || named.errors.contains("Next: store-migrate status")
+        )
+        #expect(named.errors.contains("--state \(scratch.path)/state"), "\(named.errors)")
     }
 }

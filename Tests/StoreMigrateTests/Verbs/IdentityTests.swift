@@ -69,7 +69,29 @@ struct IdentityTests {
         // A day whose habit is not identified is a new one, and the result says which identity would change that.
         let missing = try await Tool.run(["merge", "-n"] + stores + ["--identity", "Day=habit,date"])
         let note =
-            "note: Habit: the old store's 2 objects came as new ones, because nothing says which are in both stores"
+            "note: Habit: every object of the old store, 2, is inserted as a new one; with --identity those that are in both"
         #expect(missing.status == 0 && missing.output.contains(note), "\(missing.output)\(missing.errors)")
+    }
+
+    @Test("A plan of a share that merges shows what the merge would do, its policy and the unidentified entities")
+    func planned() async throws {
+        let scratch = try Scratch()
+        let stores = ["a.sqlite", "b.sqlite"].map(scratch.path)
+        for (path, habits) in zip(stores, [["Run", "Read"], ["Read", "Run"]]) {
+            let file = try scratch.file("recipe.yaml", Array(Self.recipe(habits).utf8))
+            try #require(try await Tool.run(["fixture", "build", file, path]).status == 0)
+        }
+        for call in [["share", "-n"], ["plan"]] {
+            let words = call + stores + ["--on-both", "merge", "--identity", "Day=habit,date", "--policy", "late"]
+            let plan = try await Tool.run(words)
+            #expect(plan.output.contains("  would merge: 4 inserted, "), "\(plan.output)")
+            #expect(plan.output.contains("  no conflicts (policy 'late')\n"), "\(plan.output)")
+            #expect(plan.output.contains("  note: Habit: every object of the old store, 2, is"), "\(plan.output)")
+            let records = try Grammar().check(try await Tool.run(words + ["--json"]))
+            let merge = try #require(records.first { $0["type"]?.string == "merge" })
+            #expect(merge["notes"]?.array?.first?["kind"]?.string == "unidentified")
+            #expect(merge["epoch"]?.string == nil)
+        }
+        #expect(try await SQLiteProgram.run(stores[1], "SELECT count(*) FROM ZHABIT") == "2\n")
     }
 }
