@@ -74,15 +74,15 @@ public struct GroupContainer: Hashable, Sendable {
             }
             return groups
         }
-        if let data = environment("XDG_DATA_HOME"), data.hasPrefix("/") { return data + "/group-containers" }
-        guard let home = environment("HOME"), home.hasPrefix("/") else {
+        do {
+            return try StoreLocation.userData(environment) + "/group-containers"
+        } catch {
             throw StoreError(
                 .notFound,
                 path: "",
                 "cannot locate group containers: set $STORE_MIGRATE_GROUPS or $HOME"
             )
         }
-        return home + "/.local/share/group-containers"
     }
 
     private static func quotedForShell(_ text: String) -> String {

@@ -32,6 +32,22 @@ struct GroupContainerTests {
         #expect(path() == scratch.path + "/home/.local/share/group-containers/group.app")
     }
 
+    @Test("The usual private location of a store follows the layout of each platform")
+    func applicationSupport() throws {
+        let container = URL(filePath: "/phone/Data/Application/1", directoryHint: .isDirectory)
+        #expect(
+            StoreLocation.applicationSupport(databaseName: "Habits", inContainer: container).path
+                == "/phone/Data/Application/1/Library/Application Support/Habits.sqlite"
+        )
+        var environment = ["XDG_DATA_HOME": "/data", "HOME": "/home/me"]
+        #expect(try StoreLocation.userData { environment[$0] } == "/data")
+        environment["XDG_DATA_HOME"] = "relative"
+        #expect(try StoreLocation.userData { environment[$0] } == "/home/me/.local/share")
+        #expect(throws: StoreError.self) { try StoreLocation.userData { _ in nil } }
+        let location = try StoreLocation.applicationSupport(databaseName: "Habits", app: "org.app")
+        #expect(location.path.hasSuffix("/org.app/Habits.sqlite"))
+    }
+
     @Test("A missing container is an error with the command that creates it, and is not created")
     func absent() throws {
         let scratch = try ScratchFolder()

@@ -188,6 +188,7 @@ struct ConfigurationTests {
     /// Three different valid values of every key: for the file, the environment and the arguments.
     private static let values: [ConfigurationKey: [String]] = [
         .group: ["group.a", "group.b", "group.c"], .name: ["a", "b", "c"], .groups: ["/a", "/b", "/c"],
+        .previous: ["/a.sqlite", "/b.sqlite", "/c.sqlite"], .onSeveral: ["newest", "merge", "fail"],
         .old: ["fence", "capture", "fence"], .onBoth: ["merge", "keep-old", "keep-new"],
         .level: ["files", "sqlite", "coredata"], .model: ["/a.momd", "/b.momd", "/c.momd"],
         .ifMissing: ["ignore", "fail", "ignore"], .ifBusy: ["wait", "defer", "fail"],
@@ -207,6 +208,8 @@ struct ConfigurationTests {
         case .group: verb.places.group.group
         case .name: verb.places.group.name
         case .groups: verb.places.group.groups?.text
+        case .previous: verb.previous.previous.map(\.text).joined(separator: " ")
+        case .onSeveral: verb.previous.onSeveral.rawValue
         case .old: verb.policy.old?.rawValue
         case .onBoth: verb.policy.onBoth.rawValue
         case .level: verb.policy.level.rawValue
@@ -308,7 +311,7 @@ struct ConfigurationTests {
                 guard let index = words.firstIndex(where: { $0.hasPrefix("--") }) else { continue }
                 let value = words.dropFirst(index + 1).first { $0.hasPrefix("<") && index + 1 < words.count }
                 if value == nil || words[index + 1].first != "<" { flags.insert(words[index]) }
-                if ["<file>", "<dir>", "<store>"].contains(value) { paths.insert(words[index]) }
+                if ["<file>", "<dir>", "<store>", "<path>"].contains(value) { paths.insert(words[index]) }
             }
         }
         #expect(flags.subtracting(RepeatedOptions.left).subtracting(["--help"]) == RepeatedOptions.flags)

@@ -122,6 +122,8 @@ public struct ShareOutcome: Sendable {
     public let oldStore: ShareOptions.OldStorePolicy?
     /// How each role opens the new store.
     public let descriptions: [StoreRole: PersistentStoreDescription]
+    /// How the stores of other previous locations were shared or merged, in order; empty with one old store.
+    public let others: [ShareOutcome]
 
     package init(
         outcome: MigrationOutcome,
@@ -135,7 +137,8 @@ public struct ShareOutcome: Sendable {
         message: String,
         next: NextStep? = nil,
         oldStore: ShareOptions.OldStorePolicy? = nil,
-        descriptions: [StoreRole: PersistentStoreDescription] = [:]
+        descriptions: [StoreRole: PersistentStoreDescription] = [:],
+        others: [ShareOutcome] = []
     ) {
         self.outcome = outcome
         self.transaction = transaction
@@ -149,19 +152,26 @@ public struct ShareOutcome: Sendable {
         self.next = next
         self.oldStore = oldStore
         self.descriptions = descriptions
+        self.others = others
     }
 
     /// The same outcome with these descriptions.
     package func adding(descriptions: [StoreRole: PersistentStoreDescription]) -> ShareOutcome {
-        with(findings: findings, descriptions)
+        with(findings: findings, descriptions, others)
     }
 
     /// The same outcome with these findings before its own.
-    package func adding(_ others: [Finding]) -> ShareOutcome { with(findings: others + findings, descriptions) }
+    package func adding(_ first: [Finding]) -> ShareOutcome { with(findings: first + findings, descriptions, others) }
+
+    /// The same outcome with those of other previous stores.
+    func adding(others: [ShareOutcome], _ more: [Finding]) -> ShareOutcome {
+        with(findings: findings + more, descriptions, others)
+    }
 
     private func with(
         findings: [Finding],
-        _ descriptions: [StoreRole: PersistentStoreDescription]
+        _ descriptions: [StoreRole: PersistentStoreDescription],
+        _ others: [ShareOutcome]
     ) -> ShareOutcome {
         ShareOutcome(
             outcome: outcome,
@@ -175,7 +185,8 @@ public struct ShareOutcome: Sendable {
             message: message,
             next: next,
             oldStore: oldStore,
-            descriptions: descriptions
+            descriptions: descriptions,
+            others: others
         )
     }
 }

@@ -124,4 +124,21 @@ public struct StatusReport: Sendable {
         self.next = next
         self.choices = choices
     }
+
+    /// The same report with more findings; a decision that has to be made first replaces the next command.
+    func adding(_ more: [Finding], deciding first: [NextStep]) -> StatusReport {
+        StatusReport(
+            old: old,
+            new: new,
+            run: run,
+            recovery: recovery,
+            transaction: transaction,
+            archive: archive,
+            lateWrites: lateWrites,
+            policy: policy,
+            findings: findings + more,
+            next: first.isEmpty ? next : nil,
+            choices: first.isEmpty ? choices : first
+        )
+    }
 }

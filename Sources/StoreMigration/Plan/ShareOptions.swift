@@ -29,6 +29,15 @@ public struct ShareOptions: Sendable {
         var bringsRowsLeft: Bool { self == .keepOld || self == .merge }
     }
 
+    /// What to do when several locations of the old store hold one with objects.
+    public enum SeveralStoresPolicy: String, Sendable, Codable, CaseIterable {
+        case fail
+        /// The store whose files were written last is shared; the others stay, and a finding names each.
+        case newest
+        /// The first store is shared, and the others are merged into the shared one, as ``BothPlacesPolicy/merge`` does.
+        case merge
+    }
+
     /// What to do when a lock is held by another process.
     public enum BusyPolicy: String, Sendable, Codable, CaseIterable {
         /// Wait until the lock timeout has passed.
@@ -50,6 +59,8 @@ public struct ShareOptions: Sendable {
     /// The treatment of the old store; nil keeps that of the last share, also after an unshare, and is otherwise `fence`.
     public var oldStore: OldStorePolicy?
     public var onBoth: BothPlacesPolicy = .fail
+    /// What to do about several old stores; see ``StoreMigrator/init(fromAnyOf:to:options:strategies:probeWriter:logger:onProgress:)``.
+    public var onSeveral: SeveralStoresPolicy = .fail
     public var ifBusy: BusyPolicy = .wait
     public var ifMissing: MissingPolicy = .ignore
     /// How to merge late writes, and two stores with objects; nil keeps the settings of the last share.

@@ -13,7 +13,7 @@ public import StoreVerification
 /// Its asynchronous calls block no thread of the cooperative pool, and stop with their task at the next point where
 /// stopping leaves nothing behind. The calls that end in `AndWait` block the caller's thread.
 public struct StoreMigrator: Sendable {
-    private let old: URL
+    private let places: [URL]
     private let new: URL
     private let options: ShareOptions
     private let strategies: StrategyPipeline
@@ -36,7 +36,33 @@ public struct StoreMigrator: Sendable {
         logger: Logger? = nil,
         onProgress: (@Sendable (StoreProgress) -> Void)? = nil
     ) {
-        self.old = old
+        self.init(
+            fromAnyOf: [old],
+            to: new,
+            options: options,
+            strategies: strategies,
+            probeWriter: probeWriter,
+            logger: logger,
+            onProgress: onProgress
+        )
+    }
+
+    /// Creates a migrator from the one of several locations that holds the private store; the store may have moved over time.
+    ///
+    /// The first of `places`, of which there must be one, gives the name of the new store in a folder. A store that an
+    /// earlier run shared to `new` is used again. Several stores with objects need a decision, which
+    /// ``ShareOptions/onSeveral`` makes; without any store the outcome is `nothingFound`.
+    public init(
+        fromAnyOf places: [URL],
+        to new: URL,
+        options: ShareOptions = ShareOptions(),
+        strategies: StrategyPipeline = StrategyPipeline(),
+        probeWriter: any ProbeWriter = CoordinatorProbeWriter(),
+        logger: Logger? = nil,
+        onProgress: (@Sendable (StoreProgress) -> Void)? = nil
+    ) {
+        precondition(!places.isEmpty, "a migrator needs a location of the old store")
+        self.places = places
         self.new = new
         self.options = options
         self.strategies = strategies
@@ -60,7 +86,7 @@ public struct StoreMigrator: Sendable {
 
     /// Decides what a share would do, and writes nothing, while the caller waits; `isCancelled` is called at any time.
     public func planAndWait(isCancelled: (@Sendable () -> Bool)? = nil) throws(MigrationError) -> SharePlan {
-        do { return try engine(isCancelled: isCancelled).plan() } catch { throw MigrationError(error) }
+        do { return try run(isCancelled).plan() } catch { throw MigrationError(error) }
     }
 
     /// Reports the state of both paths, and writes nothing.
@@ -70,18 +96,7 @@ public struct StoreMigrator: Sendable {
 
     /// Reports the state of both paths, and writes nothing, while the caller waits; `isCancelled` is called at any time.
     public func statusAndWait(isCancelled: (@Sendable () -> Bool)? = nil) throws(MigrationError) -> StatusReport {
-        do {
-            let engine = try engine(isCancelled: isCancelled)
-            return try StatusGatherer(
-                old: engine.old,
-                new: engine.new,
-                options: options,
-                surroundings: engine.surroundings
-            )
-            .report()
-        } catch {
-            throw MigrationError(error)
-        }
+        do { return try run(isCancelled).status() } catch { throw MigrationError(error) }
     }
 
     /// Shares the store unless that is done already.
@@ -100,23 +115,30 @@ public struct StoreMigrator: Sendable {
     public func shareStoreIfNecessaryAndWait(
         isCancelled: (@Sendable () -> Bool)? = nil
     ) throws(MigrationError) -> ShareOutcome {
-        do { return try engine(isCancelled: isCancelled).share() } catch { throw MigrationError(error) }
+        do { return try run(isCancelled).share() } catch { throw MigrationError(error) }
     }
 
-    private func engine(isCancelled: (@Sendable () -> Bool)?) throws -> ShareEngine {
-        let old = StoreLocation(url: old)
-        return ShareEngine(
-            old: old,
-            new: try old.destination(at: new),
-            options: options,
-            target: try options.migrationTarget(),
-            pipeline: strategies,
-            surroundings: options.surroundings(
-                WorkMonitor(onProgress: onProgress, isCancelled: isCancelled),
-                logger
-            ),
-            probeWriter: probeWriter
+    private func run(_ isCancelled: (@Sendable () -> Bool)?) throws -> SharesOfPreviousStores {
+        let places = try StoreLocation.distinct(places)
+        let new = try places[0].destination(at: new)
+        let target = try options.migrationTarget()
+        let surroundings = options.surroundings(
+            WorkMonitor(onProgress: onProgress, isCancelled: isCancelled),
+            logger
         )
+        return SharesOfPreviousStores(
+            stores: PreviousStores(places: places, new: new, options: options, surroundings: surroundings)
+        ) { old, options in
+            ShareEngine(
+                old: old,
+                new: new,
+                options: options,
+                target: target,
+                pipeline: strategies,
+                surroundings: surroundings,
+                probeWriter: probeWriter
+            )
+        }
     }
 }
 
@@ -128,5 +150,19 @@ extension StoreLocation {
         let parent = try? Directory.open(path: place.folder)
         guard try url.hasDirectoryPath || parent?.status(of: place.name)?.kind == .directory else { return place }
         return StoreLocation(folder: place.path, name: name)
+    }
+
+    /// The locations at `urls`, each file once: a path through a linked folder names the same file.
+    fileprivate static func distinct(_ urls: [URL]) throws -> [StoreLocation] {
+        var places: [StoreLocation] = []
+        var files: Set<FileIdentity> = []
+        for place in urls.map(StoreLocation.init(url:)) where !places.contains(place) {
+            let folder = try? Directory.open(path: place.folder)
+            if let identity = try folder?.status(of: place.name)?.identity {
+                guard files.insert(identity).inserted else { continue }
+            }
+            places.append(place)
+        }
+        return places
     }
 }

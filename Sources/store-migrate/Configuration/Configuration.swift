@@ -96,8 +96,9 @@ struct Configuration {
 }
 
 /// A verb whose options a configuration completes.
-protocol ConfiguredVerb: Verb {
+protocol ConfiguredVerb: LocatingVerb {
     var places: PlacesArguments { get set }
+    var previous: PreviousArguments { get set }
     var policy: PolicyOptions { get set }
     var strategies: StrategyArguments { get set }
     var configuration: ConfigurationArguments { get }
@@ -123,6 +124,8 @@ extension ConfigurationKey {
         case .group: verb.places.group.group = text
         case .name: verb.places.group.name = text
         case .groups: verb.places.group.groups = path
+        case .previous: verb.previous.previous = texts.compactMap(PathArgument.init(argument:))
+        case .onSeveral: verb.previous.onSeveral = .init(argument: text) ?? verb.previous.onSeveral
         case .old: verb.policy.old = .init(argument: text)
         case .onBoth: verb.policy.onBoth = .init(argument: text) ?? verb.policy.onBoth
         case .level: verb.policy.level = .init(argument: text) ?? verb.policy.level

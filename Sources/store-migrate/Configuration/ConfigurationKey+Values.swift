@@ -10,6 +10,7 @@ extension ConfigurationKey {
     func objection(to text: String) -> String? {
         switch self {
         case .old: choice(ShareOptions.OldStorePolicy.self, text)
+        case .onSeveral: choice(ShareOptions.SeveralStoresPolicy.self, text)
         case .onBoth: choice(ShareOptions.BothPlacesPolicy.self, text)
         case .level: choice(VerificationLevel.self, text)
         case .ifMissing: choice(ShareOptions.MissingPolicy.self, text)
@@ -21,7 +22,7 @@ extension ConfigurationKey {
         case .strategies: message { try Self.requireSound(StrategyArguments.selection(text)) }
         case .group: message { try GroupOptions.requireIdentifier(text) }
         case .name: message { try GroupOptions.requireName(text) }
-        case .groups, .model, .state, .pluginPath, .backup, .descriptions, .legacyDefaults, .legacyKey: nil
+        case .groups, .previous, .model, .state, .pluginPath, .backup, .descriptions, .legacyDefaults, .legacyKey: nil
         }
     }
 

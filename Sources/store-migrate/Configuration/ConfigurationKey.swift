@@ -3,6 +3,8 @@ enum ConfigurationKey: String, CaseIterable {
     case group
     case name
     case groups
+    case previous
+    case onSeveral = "on-several"
     case old
     case onBoth = "on-both"
     case level
@@ -42,7 +44,7 @@ enum ConfigurationKey: String, CaseIterable {
     var separator: Character? {
         switch self {
         case .strategies, .roles, .legacyKey: " "
-        case .pluginPath, .legacyDefaults: ":"
+        case .previous, .pluginPath, .legacyDefaults: ":"
         default: nil
         }
     }
@@ -50,7 +52,7 @@ enum ConfigurationKey: String, CaseIterable {
     /// True for paths; a relative path starts at the folder of the configuration file.
     var isPath: Bool {
         switch self {
-        case .groups, .model, .state, .pluginPath, .backup, .descriptions, .legacyDefaults: true
+        case .groups, .previous, .model, .state, .pluginPath, .backup, .descriptions, .legacyDefaults: true
         default: false
         }
     }

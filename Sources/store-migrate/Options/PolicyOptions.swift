@@ -68,9 +68,10 @@ struct PolicyOptions: ParsableArguments {
         if modelVersion != nil, !migrate { throw ValidationError("--version needs --migrate") }
     }
 
-    /// The library's options: these, and those of `run`.
-    func shareOptions(_ run: RunOptions) -> ShareOptions {
+    /// The library's options: these, and those of `run` and `previous`.
+    func shareOptions(_ run: RunOptions, _ previous: PreviousArguments) -> ShareOptions {
         var options = run.shareOptions
+        options.onSeveral = previous.onSeveral
         options.oldStore = old
         options.onBoth = onBoth
         options.ifMissing = ifMissing

@@ -7,3 +7,4 @@ extension ShareOptions.BothPlacesPolicy: @retroactive ExpressibleByArgument {}
 extension ShareOptions.MissingPolicy: @retroactive ExpressibleByArgument {}
 extension ShareOptions.BusyPolicy: @retroactive ExpressibleByArgument {}
 extension VerificationLevel: @retroactive ExpressibleByArgument {}
+extension ShareOptions.SeveralStoresPolicy: @retroactive ExpressibleByArgument {}

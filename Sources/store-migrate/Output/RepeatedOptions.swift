@@ -21,6 +21,7 @@ struct RepeatedOptions {
     /// Options that name a file or a folder: a next command may be typed in another folder.
     static let paths: Set<String> = [
         "--model", "--backup", "--legacy-defaults", "--plugin-path", "--descriptions", "--config", "--base",
+        "--previous",
     ]
     /// Commands that a call of the same name leads to with another aim.
     static let reading: Set<String?> = ["inspect", "verify", "diff"]
@@ -30,12 +31,15 @@ struct RepeatedOptions {
     private let verb: String?
     private let options: [Option]
     private let stateFolder: String?
+    /// The location that the call names first, and its other ones; nil without others.
+    private let locations: (first: String, others: [String])?
 
-    /// Reads the arguments of a valid call.
-    init(of words: [String] = [], stateFolder: String?) {
+    /// Reads the arguments of a valid call, which names `old` and, with `--previous`, other locations of the old store.
+    init(of words: [String] = [], stateFolder: String?, old: String? = nil, previous: [String] = []) {
         self.stateFolder = stateFolder
         // A plan decides as the share that follows it.
         verb = words.first == "plan" ? "share" : words.first
+        locations = previous.isEmpty ? nil : old.map { ($0, previous) }
         var rest = words.prefix { $0 != "--" }[...]
         var options: [Option] = []
         while let word = rest.popFirst() {
@@ -61,6 +65,18 @@ struct RepeatedOptions {
         return text[...end] + model.path
     }
 
+    /// The share of the store at any of the call's locations is the call itself, with the same first location.
+    fileprivate func repeating(_ step: NextStep) -> NextStep {
+        guard let locations else { return step }
+        switch step {
+        case .share(let old, let new, let onBoth, let entities) where verb == "share" && locations.others.contains(old):
+            return .share(old: locations.first, new: new, onBoth: onBoth, identifying: entities)
+        case .status(let old, let new) where verb == "status" && locations.others.contains(old):
+            return .status(old: locations.first, new: new)
+        default: return step
+        }
+    }
+
     /// The options for a next command with these words, beside those among the words.
     func options(for words: [String], usesJournal: Bool) -> [String] {
         let repeated = options.filter { !words.contains($0.name) && isRepeated($0.name, by: words.first) }
@@ -75,11 +91,16 @@ struct RepeatedOptions {
 
     /// The same options with another state folder.
     fileprivate func recorded(in stateFolder: String) -> RepeatedOptions {
-        RepeatedOptions(verb: verb, options: options, stateFolder: stateFolder)
+        RepeatedOptions(verb: verb, options: options, stateFolder: stateFolder, locations: locations)
     }
 
-    private init(verb: String?, options: [Option], stateFolder: String?) {
-        (self.verb, self.options, self.stateFolder) = (verb, options, stateFolder)
+    private init(
+        verb: String?,
+        options: [Option],
+        stateFolder: String?,
+        locations: (first: String, others: [String])?
+    ) {
+        (self.verb, self.options, self.stateFolder, self.locations) = (verb, options, stateFolder, locations)
     }
 }
 
@@ -87,6 +108,6 @@ extension NextStep {
     /// The command to type after a call with options.
     func command(_ options: RepeatedOptions) -> String {
         if case .inStateFolder(let folder, let step) = self { return step.command(options.recorded(in: folder)) }
-        return command(options: options.options(for:usesJournal:))
+        return options.repeating(self).command(options: options.options(for:usesJournal:))
     }
 }

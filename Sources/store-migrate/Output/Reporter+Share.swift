@@ -22,7 +22,7 @@ extension Reporter {
     ) -> Ending {
         let next = decided(outcome.outcome, outcome.next, old: old, new: outcome.new?.path ?? new)
         let ending = Ending(
-            outcome.outcome,
+            outcome.changed,
             findings: outcome.findings.count,
             members: ShareMembers.all(outcome, next: next.map(command))
         )
@@ -33,27 +33,32 @@ extension Reporter {
             let places = [old, outcome.new?.path ?? new].compactMap { $0 }
             report(Failure(refusing: outcome.outcome, outcome.message, places: places, next: next))
         } else {
-            let probe =
-                isVerbose
-                ? outcome.report?.probe
-                    .map {
-                        (["merging was tried with \($0.summary)"] + $0.directions.map(\.summary))
-                            .joined(separator: "\n  ")
-                    }
-                : nil
-            result(
-                outcome.text(style, seconds: took, command: command) + (probe.map { "\n  " + $0 } ?? ""),
-                record: outcome.report?.record(of: outcome.new?.path ?? "", against: outcome.old?.path)
-            )
-            if isJSON, let migration = outcome.work?.migration, let new = outcome.new {
-                line(migration.record(of: new.path, outcome.transaction).text)
-            }
-            if isJSON, let merge = outcome.merge {
-                line(merge.summary.record(into: merge.into, from: merge.from, merge.epoch, merge.parkedRows, nil).text)
-                for conflict in merge.summary.conflicts { line(conflict.record.text) }
-            }
+            for result in [outcome] + outcome.others { show(result, took) }
         }
         return ending
+    }
+
+    /// Shows the result of one store.
+    private func show(_ outcome: ShareOutcome, _ took: Duration) {
+        let probe =
+            isVerbose
+            ? outcome.report?.probe
+                .map {
+                    (["merging was tried with \($0.summary)"] + $0.directions.map(\.summary))
+                        .joined(separator: "\n  ")
+                }
+            : nil
+        result(
+            outcome.text(style, seconds: took, command: command) + (probe.map { "\n  " + $0 } ?? ""),
+            record: outcome.report?.record(of: outcome.new?.path ?? "", against: outcome.old?.path)
+        )
+        if isJSON, let migration = outcome.work?.migration, let new = outcome.new {
+            line(migration.record(of: new.path, outcome.transaction).text)
+        }
+        if isJSON, let merge = outcome.merge {
+            line(merge.summary.record(into: merge.into, from: merge.from, merge.epoch, merge.parkedRows, nil).text)
+            for conflict in merge.summary.conflicts { line(conflict.record.text) }
+        }
     }
 
     /// Shows a plan, and returns the status that the run would end with.
@@ -87,5 +92,12 @@ extension Reporter {
     private func decided(_ outcome: MigrationOutcome, _ next: NextStep?, old: String, new: String?) -> NextStep? {
         guard next == nil, outcome.asksForDecision else { return next }
         return new.map { .status(old: old, new: $0) } ?? .inspect(path: old)
+    }
+}
+
+extension ShareOutcome {
+    /// The outcome of a run over several old stores: `merged` if only one of the others brought changes.
+    fileprivate var changed: MigrationOutcome {
+        outcome == .alreadyShared && others.contains { $0.outcome != .alreadyShared } ? .merged : outcome
     }
 }

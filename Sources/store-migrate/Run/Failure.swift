@@ -74,13 +74,16 @@ extension Failure {
     /// Converts an outcome that stops a share; `places` starts with the old store's path.
     init(refusing outcome: MigrationOutcome, _ reason: String, places: [String], next: NextStep?) {
         let named = places.first { reason.hasSuffix(": \($0)") }
-        let isAboutOld = outcome == .nothingFound || outcome == .orphanSidecar || outcome == .lateWrites
+        let isAboutOld =
+            [.nothingFound, .orphanSidecar, .lateWrites].contains(outcome) || next?.comparesStores == true
         let path = named ?? (isAboutOld ? places.first : places.last) ?? ""
         let message = named.map { String(reason.dropLast($0.count + 2)) } ?? reason
         let advice: String? =
             switch outcome {
             case .bothHoldObjects:
                 "Decide with --on-both merge, keep-old or keep-new; a store that is replaced is kept."
+            case .needsDecision where next?.comparesStores == true:
+                "Decide with --on-several newest or merge, or name the right store alone."
             case .nothingFound where next == nil: "Check the paths; at a first install pass --if-missing ignore."
             default: nil
             }
@@ -118,4 +121,8 @@ extension MigrationOutcome {
 
     /// True for the outcomes after which the same call succeeds once its obstacle is gone.
     var isPassing: Bool { [.busy, .noSpace, .cancelled].contains(self) }
+}
+
+extension NextStep {
+    fileprivate var comparesStores: Bool { if case .diff = self { true } else { false } }
 }

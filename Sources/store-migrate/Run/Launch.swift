@@ -101,7 +101,7 @@ enum Launch {
     private static func perform(_ verb: some Verb, _ words: [String], since start: ContinuousClock.Instant) -> Int32 {
         let reporter = Reporter(
             verb.reporting,
-            repeating: RepeatedOptions(of: words, stateFolder: verb.stateFolder?.path)
+            repeating: repeatedOptions(of: verb, words)
         )
         if reporter.surroundings.ownsProcess { Interruption.listen() }
         let ending: Ending
@@ -120,6 +120,16 @@ enum Launch {
             )
         }
         return reporter.close(type(of: verb).words, ending, since: start)
+    }
+
+    private static func repeatedOptions(of verb: some Verb, _ words: [String]) -> RepeatedOptions {
+        let locating = verb as? any LocatingVerb
+        return RepeatedOptions(
+            of: words,
+            stateFolder: verb.stateFolder?.path,
+            old: locating?.places.old.path,
+            previous: locating?.previous.previous.map(\.path) ?? []
+        )
     }
 
     /// Reports what prevents a call.

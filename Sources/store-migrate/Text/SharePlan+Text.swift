@@ -39,7 +39,7 @@ extension SharePlan.Migration {
 
 extension Finding {
     /// True for an observation that a person decides by before the share.
-    fileprivate var isShownInPlan: Bool { concernsLegacyChanges || code == .oldStoreOpen }
+    fileprivate var isShownInPlan: Bool { concernsLegacyChanges || [.oldStoreOpen, .previousStoreUsed].contains(code) }
 }
 
 extension RoleDescription {

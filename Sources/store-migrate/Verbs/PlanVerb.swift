@@ -12,6 +12,7 @@ struct PlanVerb: ConfiguredVerb {
     static let summaryOnUsage = ShareMembers.unknown
 
     @OptionGroup var places: PlacesArguments
+    @OptionGroup var previous: PreviousArguments
     @OptionGroup var policy: PolicyOptions
     @OptionGroup var strategies: StrategyArguments
     @OptionGroup var configuration: ConfigurationArguments
@@ -27,12 +28,12 @@ struct PlanVerb: ConfiguredVerb {
 
     func perform(_ reporter: Reporter) throws -> Ending {
         // A run acts as the store's owner, so the plan must check that user's permissions.
-        try Surroundings.current.becomeOwner(of: places.old.url, stateFolder: run.state?.url)
-        var options = policy.shareOptions(run)
+        try Surroundings.current.becomeOwner(of: previous.owned(places.old), stateFolder: run.state?.url)
+        var options = policy.shareOptions(run, previous)
         try descriptions?.requireFile()
         options.descriptionsFile = descriptions?.url
         let migrator = StoreMigrator(
-            from: places.old.url,
+            fromAnyOf: previous.places(places.old),
             to: try places.newURL(),
             options: options,
             strategies: try strategies.pipeline(),

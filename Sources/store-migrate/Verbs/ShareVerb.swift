@@ -18,6 +18,7 @@ struct ShareVerb: ConfiguredVerb {
     static let summaryOnUsage = ShareMembers.unknown
 
     @OptionGroup var places: PlacesArguments
+    @OptionGroup var previous: PreviousArguments
     @OptionGroup var policy: PolicyOptions
     @OptionGroup var strategies: StrategyArguments
     @OptionGroup var configuration: ConfigurationArguments
@@ -42,7 +43,7 @@ struct ShareVerb: ConfiguredVerb {
 
     func perform(_ reporter: Reporter) throws -> Ending {
         let start = ContinuousClock.now
-        try Surroundings.current.becomeOwner(of: places.old.url, stateFolder: run.state?.url)
+        try Surroundings.current.becomeOwner(of: previous.owned(places.old), stateFolder: run.state?.url)
         let old = places.old.location
         let stores = [old] + places.possibleLocations
         return try report.accompany(Self.words, of: old.name, stores, failure: "was not shared", reporter) {
@@ -55,11 +56,11 @@ struct ShareVerb: ConfiguredVerb {
         _ page: RunReport,
         _ reporter: Reporter
     ) throws -> Ending {
-        var options = policy.shareOptions(run)
+        var options = policy.shareOptions(run, previous)
         try descriptions?.requireFile()
         options.descriptionsFile = descriptions?.url
         let migrator = StoreMigrator(
-            from: places.old.url,
+            fromAnyOf: previous.places(places.old),
             to: try places.newURL(),
             options: options,
             strategies: try strategies.pipeline(),

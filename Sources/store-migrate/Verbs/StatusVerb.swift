@@ -2,7 +2,7 @@ import ArgumentParser
 import StoreMigration
 
 /// `status OLD NEW`: the state of both stores and of the last run.
-struct StatusVerb: Verb {
+struct StatusVerb: LocatingVerb {
     static let configuration = CommandConfiguration(
         commandName: "status",
         abstract: "Shows the state of both stores, how far the last run got, and what to do next; writes nothing."
@@ -13,6 +13,7 @@ struct StatusVerb: Verb {
     ]
 
     @OptionGroup var places: PlacesArguments
+    @OptionGroup var previous: PreviousArguments
     @OptionGroup var run: RunOptions
     @OptionGroup var reporting: ReportingOptions
 
@@ -28,10 +29,12 @@ struct StatusVerb: Verb {
     func requireCompleteOptions() throws { try places.requireNew() }
 
     func perform(_ reporter: Reporter) throws -> Ending {
+        var options = run.shareOptions
+        options.onSeveral = previous.onSeveral
         let status = try StoreMigrator(
-            from: places.old.url,
+            fromAnyOf: previous.places(places.old),
             to: try places.newURL(),
-            options: run.shareOptions,
+            options: options,
             logger: reporter.logger,
             onProgress: reporter.onProgress
         )
