@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import ManagedObjects
+import StoreFormat
 import StoreMigration
 import StoreStrategies
 import Synchronization
@@ -22,6 +23,11 @@ struct LiveFlowTests {
         #expect(String(decoding: first, as: UTF8.self).hasPrefix("Evening run: day 51"))
         // Step 1: "storeURL(for: group, databaseName:) = container + <name>.sqlite; set it on the one description".
         #expect(FileManager.default.fileExists(atPath: stage.new))
+        // Ours: "GroupContainer(identifier).storeURL(databaseName:), throwing, not crashing".
+        let root = URL(filePath: stage.scratch.path)
+        let url = try GroupContainer("group.habits", root: root).storeURL(databaseName: "HabitCalendar")
+        #expect(url.path == stage.new)
+        #expect(throws: StoreError.self) { try GroupContainer("group.absent", root: root) }
         // Step 3: "post after each local save; observe the other side's": from the app to the widget, and back.
         let noted = try await stage.widget(HabitStage.habit, ["--done"])
         #expect(noted.output == "Time to run\nEvening run: day 51, 49 days to finish, 0 missed, 51 executed\n")

@@ -35,6 +35,28 @@ struct ShareFlowTests {
         #expect(Set(after.keys.filter { !$0.hasPrefix("notification-") }) == Set(before.keys))
     }
 
+    @Test("An app whose share fails ends with the reason, and loads no empty store at the new path")
+    func shareFails() async throws {
+        let stage = try await HabitStage(isUpgrade: true)
+        func app(_ reason: String) async throws {
+            let app = try await stage.app()
+            #expect(app.status == 1 && app.output.isEmpty && app.errors.contains(reason), "\(app.errors)")
+            #expect(try stage.scratch.names(stage.scratch.path("group.habits")).isEmpty)
+        }
+        let (folder, aside) = (stage.scratch.path("app"), stage.scratch.path("aside"))
+        // Step 1: "a failure to find the private place likewise": a folder that cannot be opened is not an absent store.
+        try FileManager.default.moveItem(atPath: folder, toPath: aside)
+        try FileManager.default.createSymbolicLink(atPath: folder, withDestinationPath: folder)
+        try await app("cannot open the folder")
+        try FileManager.default.removeItem(atPath: folder)
+        try FileManager.default.moveItem(atPath: aside, toPath: folder)
+        // Step 2: "on failure assert and rethrow"; published: "the app it comes from then loads the container anyway, empty,
+        // at the new place".
+        for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: stage.old + suffix) }
+        try Data(repeating: 7, count: 8_192).write(to: URL(filePath: stage.old))
+        try await app("HabitCalendar.sqlite")
+    }
+
     @Test("After an upgrade the app shares the store once, and its widget shows the same")
     func upgrade() async throws {
         let stage = try await HabitStage(isUpgrade: true)

@@ -72,6 +72,35 @@ struct NamingTests {
         for words in usage { _ = try await run(words, status: 2) }
     }
 
+    @Test("The verbs about an earlier share take the database of a group, and check that it is the shared one")
+    func earlierShare() async throws {
+        let scratch = try Scratch()
+        let old = try await scratch.store("H.db")
+        for group in ["group.a", "group.b"] { try scratch.folder(group) }
+        let new = scratch.path("group.a/H.db")
+        let groups = ["--groups", scratch.path, "--group"]
+        for _ in 1...2 {
+            let shared = try await Tool.run(["share", old] + groups + ["group.a"])
+            #expect(shared.status == 0 && shared.output.contains(new), "\(shared.errors)")
+            for words in [["status", old], ["plan", old], ["unshare", old, "-n"], ["diff", old]] {
+                let byGroup = try await Tool.run(words + groups + ["group.a"])
+                let byPath = try await Tool.run(words + [new])
+                #expect(byGroup.status == 0 && byGroup.output == byPath.output, "\(words): \(byGroup.errors)")
+            }
+            let back = try await Tool.run(["unshare", old] + groups + ["group.a"])
+            #expect(back.status == 0 && back.output.hasPrefix("Unshared"), "\(back.errors)")
+        }
+        #expect(try await Tool.run(["share", old] + groups + ["group.a"]).status == 0)
+        for verb in ["unshare", "retire"] {
+            let other = try await Tool.run([verb, old] + groups + ["group.b"])
+            #expect(other.status == 4 && other.errors.contains(new), "\(verb): \(other.errors)")
+        }
+        let against = try await Tool.run(["verify", "--against", old, "--name", "H.db"] + groups + ["group.a"])
+        #expect(against.status == 10 && against.errors.contains("group.a/H.db.sqlite"), "\(against.errors)")
+        let retired = try await Tool.run(["retire", old] + groups + ["group.a"])
+        #expect(retired.status == 0 && retired.output.hasPrefix("Retired"), "\(retired.errors)")
+    }
+
     @Test("verify --descriptions raises the level to merging, and is refused with a lower one")
     func descriptionsOfVerify() async throws {
         let scratch = try Scratch()
