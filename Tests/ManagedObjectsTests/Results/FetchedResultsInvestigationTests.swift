@@ -231,6 +231,7 @@ struct FetchedResultsInvestigationTests {
         #expect(events.filter { $0.hasPrefix("update") }.count == 4)
         let reports = try stack.reports
         #expect(reports.updates == [0: 2, 1: 1, 2: 2, 3: 1])
+        // k: "references go stale": without mergeChanges the two registered objects become faults, which are read again.
         #expect(reports.faultsFired == (mergeChanges ? 2 : 4))
     }
 
@@ -333,6 +334,9 @@ struct FetchedResultsInvestigationTests {
     }
 
     // MARK: Ours
+    //
+    // "changed destinations are mapped back through the inverse for key paths in predicate, sort and section":
+    // FetchedResultsControllerTests.dependencies.
 
     @Test("A controller without a behaviour, and a merge without a remedy, equal a fetch: complete is the default")
     func byDefault() async throws {
