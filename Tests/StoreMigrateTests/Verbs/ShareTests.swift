@@ -160,24 +160,6 @@ struct ShareTests {
         )
     }
 
-    @Test("unshare, verify, status and retire name the new store by its group, as share does")
-    func groups() async throws {
-        let groups = try scratch.folder("groups")
-        try scratch.folder("groups/group.app")
-        let place = ["--group", "group.app", "--groups", groups, "--name", "Shared"]
-        for words in [
-            ["share", old], ["status", old], ["verify"], ["unshare", old], ["share", old], ["retire", old],
-        ] {
-            let run = try await Tool.run(words + place)
-            #expect(run.status == 0, "\(words): \(run.errors)")
-        }
-        try scratch.folder("elsewhere")
-        let other = try await scratch.store("elsewhere/Other.sqlite")
-        #expect(try await Tool.run(["share", other, new]).status == 0)
-        #expect(try await Tool.run(["retire", other] + place).status == 4)
-        #expect(try await Tool.run(["retire", other, new]).status == 0)
-    }
-
     @Test("The printed next share repeats the options of the run")
     func repeatedOptions() async throws {
         let third = scratch.path("group/third.sqlite")
