@@ -25,10 +25,13 @@ struct Bench {
         }
     }
 
+    /// Carries out a line's words; throws ``Misunderstanding`` for words that are not in the help.
     mutating func carryOut(_ words: [String]) throws {
         switch (words.first, words.dropFirst().first) {
         case ("process", let name?):
-            guard let named = Laboratory.Arrangement(rawValue: name) else { return print(Self.help) }
+            guard let named = Laboratory.Arrangement(rawValue: name) else {
+                throw Misunderstanding("there is no processing '\(name)'")
+            }
             arrangement = named
             (laboratory, next) = (try Laboratory(arrangement), 0)
             try showControllers()
@@ -46,10 +49,16 @@ struct Bench {
     }
 
     private mutating func change(_ context: ManagedObjectContext, _ words: [String]) throws {
-        let numbers = words.dropFirst().compactMap { Int($0) }
+        let numbers = try words.dropFirst()
+            .map { word in
+                guard let number = Int(word), 0...10_000 ~= number else {
+                    throw Misunderstanding("'\(word)' is not a number up to 10000")
+                }
+                return number
+            }
         switch words.first {
         case "insert":
-            let range = next..<(next + max(0, min(numbers.first ?? 1, 10_000)))
+            let range = next..<(next + (numbers.first ?? 1))
             next = range.upperBound
             try context.performAndWait { try $0.insertDummies(range) { $0 % 2 == 0 } }
         case "update":
@@ -64,7 +73,8 @@ struct Bench {
                 for dummy in try context.dummies(numbers) { try context.delete(dummy) }
             }
         case "save": try context.performAndWait { try $0.save() }
-        default: print(Self.help)
+        case "help": print(Self.help)
+        default: throw Misunderstanding("there is no command '\(words.joined(separator: " "))'")
         }
     }
 
@@ -81,11 +91,28 @@ struct Bench {
                     .compactMap {
                         try? $0.value(Int64.self, forKey: "id")
                     }
-                let counts = sets.map { "\($0.0) \($0.1.count)" }.joined(separator: ", ")
-                print("  \(name): \(counts); its controller shows \(shown)")
+                let lists = sets.map { "\($0.0) \(Self.list($0.1))" }.joined(separator: ", ")
+                print("  \(name): \(lists); its controller shows \(shown)")
                 for event in context.shown?.recorder.events ?? [] { print("    \(event)") }
                 context.shown?.recorder.events = []
             }
         }
     }
+    /// The IDs of objects; a fault is `-`, because reading its ID would fire it.
+    private static func list(_ objects: Set<ManagedObject>) -> String {
+        let read = objects.filter { !$0.isFault }.compactMap { try? $0.value(Int64.self, forKey: "id") }.sorted()
+        let faults = Array(repeating: "-", count: objects.count - read.count)
+        let all = read.map(String.init) + faults
+        return "[" + all.prefix(mostListed).joined(separator: ", ") + (all.count > mostListed ? ", … \(all.count)" : "")
+            + "]"
+    }
+
+    private static let mostListed = 10
+}
+
+/// Words that the bench does not know.
+struct Misunderstanding: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ reason: String) { description = "\(reason); 'help' lists the commands" }
 }

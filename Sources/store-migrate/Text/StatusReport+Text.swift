@@ -49,7 +49,7 @@ extension StatusReport.Place {
         case .store: words.append(uuid == nil ? "an SQLite store" : "a Core Data store")
         }
         if let journalMode { words.append(journalMode.rawValue) }
-        if isFenced { words.append("writers are refused") }
+        if isFenced { words.append("writes are refused") }
         if !holders.isEmpty { words.append("open in " + Escaped.text(holderNames)) }
         return words.joined(separator: ", ")
     }

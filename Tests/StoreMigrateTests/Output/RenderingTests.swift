@@ -119,7 +119,7 @@ struct RenderingTests {
         )
         #expect(
             report.text(.plain) { $0.description } == """
-                  old          /a/H  a Core Data store, wal, writers are refused, open in 7, 8
+                  old          /a/H  a Core Data store, wal, writes are refused, open in 7, 8
                   new          /b/H  nothing there
                   run          interrupted (abc)
                                would go back
