@@ -89,7 +89,7 @@ public enum MergeRefusal: Hashable, Sendable, Codable, CustomStringConvertible {
         case .notCarried(let part): "\(part) was changed in the old store, and a merge cannot carry the change"
         case .externalFileDiffers(let name):
             "the external file \(name), which both stores refer to, differs between them"
-        case .conflicts(let count): "there are \(count) conflicts, and the policy decides none"
+        case .conflicts(let count): "the policy leaves \(count) conflict\(count == 1 ? "" : "s") undecided"
         }
     }
 }

@@ -57,7 +57,6 @@ extension MigrationError {
             .needsDecision,
             recordedElsewhere(folder),
             path: path,
-            advice: "Nothing was changed. Name that folder.",
             next: .inStateFolder(folder, next)
         )
     }

@@ -175,6 +175,7 @@ extension MigrationError {
         let entities = summary.refusals.flatMap(\.unidentified)
         let hasConflicts = summary.refusals.contains { if case .conflicts = $0 { true } else { false } }
         var advice = needsSameChange ? " Make the same change in \(into.path), then run the command again." : ""
+        if hasConflicts { advice += " Compare both stores, then choose a policy that decides them." }
         for case .definitionsDiffer(let table, let side) in summary.refusals {
             advice +=
                 " Define the table \(table) in \(side == .old ? into.path : from.path) as the other store does, for example"
@@ -185,7 +186,7 @@ extension MigrationError {
             summary.refusals.map(\.description).joined(separator: "; "),
             path: into.path,
             advice: "Nothing was merged, and both stores are unchanged." + advice,
-            next: !advice.isEmpty || hasConflicts
+            next: !advice.isEmpty
                 ? .diff(from.path, into.path)
                 : entities.isEmpty ? nil : .merge(into: into.path, from: from.path, identifying: entities)
         )

@@ -101,16 +101,16 @@ struct MergeVersions {
         }
     }
 
-    /// True if late writes in the source can be migrated to the receiving store's version and merged.
+    /// True if the source's rows, without a base all of them, can be migrated to the receiving store's version and merged.
     static func canMerge(
-        _ base: StoreConnection,
+        _ base: StoreConnection?,
         _ source: StoreConnection,
         into target: StoreConnection
     ) throws -> Bool {
         guard try ManagedObjectModel(cachedIn: target) != nil else { return false }
         let version = try MigrationTarget(store: target, path: target.location.path)
         do {
-            return try migrator(base, source, nil, to: version, isAsked: false) != nil
+            return try migrator(base, source, nil, to: version, isAsked: base == nil) != nil
         } catch let error as StoreError where error.code == .incompatible {
             return false
         }

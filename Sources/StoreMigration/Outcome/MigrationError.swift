@@ -34,7 +34,7 @@ public struct MigrationError: Error, Sendable, CustomStringConvertible {
         self.outcome = outcome
         self.message = message
         self.path = path
-        self.advice = advice ?? outcome.advice
+        self.advice = advice ?? next?.advice(after: outcome) ?? outcome.advice
         self.next = next
         self.findings = findings
         self.report = report
@@ -42,6 +42,18 @@ public struct MigrationError: Error, Sendable, CustomStringConvertible {
     }
 
     public var description: String { path.isEmpty ? message : "\(message): \(path)" }
+}
+
+extension NextStep {
+    /// The default advice for a step that says more than the outcome; nil for others.
+    fileprivate func advice(after outcome: MigrationOutcome) -> String? {
+        switch (outcome, self) {
+        case (.needsDecision, .inStateFolder): "Nothing was changed. Name that folder."
+        case (.incompatible, .share):
+            "Let the share migrate the old store's rows to the new store's version, or choose another destination."
+        default: nil
+        }
+    }
 }
 
 extension MigrationOutcome {

@@ -8,8 +8,15 @@ public enum NextStep: Hashable, Sendable {
     case abort(old: String)
     /// Run the share with the options of the present run; `onBoth` makes the pending decision when both stores have objects.
     ///
-    /// The caller completes the identity of each entity in `identifying`.
-    case share(old: String, new: String, onBoth: ShareOptions.BothPlacesPolicy? = nil, identifying: [String] = [])
+    /// The caller completes the identity of each entity in `identifying`. `migratingTo` is the path of a model, or of a store
+    /// that has it, to which the share migrates the old store's rows.
+    case share(
+        old: String,
+        new: String,
+        onBoth: ShareOptions.BothPlacesPolicy? = nil,
+        identifying: [String] = [],
+        migratingTo: String? = nil
+    )
     /// Show the state of both paths.
     case status(old: String, new: String)
     /// Verify a store.
@@ -54,8 +61,9 @@ extension NextStep: CustomStringConvertible {
         case .retire(let old): ["retire", old]
         case .resume(let old): ["resume", old]
         case .abort(let old): ["abort", old]
-        case .share(let old, let new, let onBoth, _):
+        case .share(let old, let new, let onBoth, _, let model):
             ["share", old, new] + (onBoth.map { ["--on-both", $0.rawValue] } ?? [])
+                + (model.map { ["--migrate", "--model", $0] } ?? [])
         case .status(let old, let new): ["status", old, new]
         case .verify(let store): ["verify", store]
         case .inspect(let path): ["inspect", path]
@@ -79,7 +87,7 @@ extension NextStep: CustomStringConvertible {
 
     private var identities: [String] {
         switch self {
-        case .share(_, _, _, let entities), .merge(_, _, let entities):
+        case .share(_, _, _, let entities, _), .merge(_, _, let entities):
             entities.flatMap { ["--identity", "\($0)=\(Self.attribute)"] }
         default: []
         }
@@ -91,7 +99,7 @@ extension NextStep: CustomStringConvertible {
     /// True when the command line contains a word that the caller replaces.
     public var needsCompletion: Bool {
         switch self {
-        case .share(_, _, _, let entities), .merge(_, _, let entities): !entities.isEmpty
+        case .share(_, _, _, let entities, _), .merge(_, _, let entities): !entities.isEmpty
         case .inStateFolder(_, let step): step.needsCompletion
         default: false
         }

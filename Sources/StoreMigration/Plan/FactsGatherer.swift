@@ -35,7 +35,8 @@ struct FactsGatherer {
             newerThanModel: newer,
             exposedFolder: try exposedFolder(),
             migration: migration,
-            canMergeVersions: try canMergeVersions(state, earlierRun, oldCondition, newCondition)
+            canMergeVersions: try canMergeVersions(state, earlierRun, oldCondition, newCondition),
+            canMigrateOld: target == nil && earlierRun == nil ? try canMigrate(oldCondition, to: newCondition) : false
         )
         guard facts.needsContentComparison else { return facts }
         return PlanningFacts(
@@ -151,6 +152,18 @@ struct FactsGatherer {
         return try reader.withView(of: old) { old in
             try reader.withView(of: new) { new in
                 try MergeVersions.canMerge(base, old.connection, into: new.connection)
+            }
+        }
+    }
+
+    /// True if the models of both stores differ, and a mapping from the old one's to the new one's is inferred.
+    private func canMigrate(_ old: StoreCondition, to new: StoreCondition) throws -> Bool {
+        guard let former = old.inspection, let current = new.inspection, former.kind == .coreData,
+            current.kind == .coreData, !former.fits(current)
+        else { return false }
+        return try reader.withView(of: self.old) { old in
+            try reader.withView(of: self.new) { new in
+                try MergeVersions.canMerge(nil, old.connection, into: new.connection)
             }
         }
     }

@@ -85,6 +85,8 @@ package struct PlanningFacts: Sendable {
     package let migration: MigrationFacts?
     /// True if the new store has another model version than the old one, and late writes can be migrated to it.
     package let canMergeVersions: Bool
+    /// True if the old store was not shared, the new one has another model version, and a share could migrate to it.
+    package let canMigrateOld: Bool
 
     package init(
         old: StoreLocation,
@@ -101,7 +103,8 @@ package struct PlanningFacts: Sendable {
         newerThanModel: StoreLocation? = nil,
         exposedFolder: ExposedFolder? = nil,
         migration: MigrationFacts? = nil,
-        canMergeVersions: Bool = false
+        canMergeVersions: Bool = false,
+        canMigrateOld: Bool = false
     ) {
         self.old = old
         self.new = new
@@ -118,6 +121,7 @@ package struct PlanningFacts: Sendable {
         self.exposedFolder = exposedFolder
         self.migration = migration
         self.canMergeVersions = canMergeVersions
+        self.canMigrateOld = canMigrateOld
     }
 
     /// True when one content could replace the other, or be merged into it; a share that migrates accepts a new store of

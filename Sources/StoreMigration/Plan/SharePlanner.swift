@@ -99,6 +99,18 @@ package struct SharePlanner: Sendable {
                 next: .merge(into: facts.new.path, from: facts.old.path)
             )
         }
+        if facts.canMigrateOld {
+            return plan(
+                .incompatible,
+                reason: "the two stores have different versions of a model",
+                next: .share(
+                    old: facts.old.path,
+                    new: facts.new.path,
+                    onBoth: new.isEmpty ? nil : .merge,
+                    migratingTo: facts.new.path
+                )
+            )
+        }
         let reason =
             old.kind == new.kind
             ? "the two stores were written with different models"

@@ -193,7 +193,7 @@ extension MigrationError {
 
     /// The same error, whose next share is that of the first store.
     fileprivate func leadingToShare(of first: StoreLocation, to new: StoreLocation) -> MigrationError {
-        guard case .share(_, _, _, let entities)? = next else { return self }
+        guard case .share(_, _, _, let entities, _)? = next else { return self }
         return MigrationError(
             outcome,
             message,

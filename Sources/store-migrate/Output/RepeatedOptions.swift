@@ -69,8 +69,15 @@ struct RepeatedOptions {
     fileprivate func repeating(_ step: NextStep) -> NextStep {
         guard let locations else { return step }
         switch step {
-        case .share(let old, let new, let onBoth, let entities) where verb == "share" && locations.others.contains(old):
-            return .share(old: locations.first, new: new, onBoth: onBoth, identifying: entities)
+        case .share(let old, let new, let onBoth, let entities, let model)
+        where verb == "share" && locations.others.contains(old):
+            return .share(
+                old: locations.first,
+                new: new,
+                onBoth: onBoth,
+                identifying: entities,
+                migratingTo: model
+            )
         case .status(let old, let new) where verb == "status" && locations.others.contains(old):
             return .status(old: locations.first, new: new)
         default: return step

@@ -31,7 +31,12 @@ extension ChangeNotice.Content {
 extension LegacyDefaultsImport.Result {
     /// The result of importing one key, as a line.
     func text(of path: String, _ key: String) -> String {
-        let what = "posted \(posted), \(waiting) waiting to be merged, removed \(removed)"
+        let what =
+            if findings.contains(where: { $0.code == .legacyFileAbsent }) {
+                "there is no such file, and nothing to import"
+            } else {
+                "posted \(posted), \(waiting) waiting to be merged, removed \(removed)"
+            }
         return "\(Escaped.text(path)), key '\(Escaped.text(key))': \(what)"
     }
 }

@@ -1,3 +1,4 @@
+import ChangeMerging
 import ChangeRelay
 import StoreFormat
 import StoreMigration
@@ -11,7 +12,10 @@ extension SharePlan {
             TextTable.text([["old", Escaped.path(old.path)], ["new", Escaped.path(new.path)]]),
         ]
         for (index, step) in steps.enumerated() { lines.append("  \(index + 1). \(step.text(in: self))") }
-        if let merge { lines += ["  would merge: \(merge.amounts)"] + merge.details(style, parked: nil) }
+        if let merge {
+            let amounts = merge.changesNothing ? "nothing that NEW lacks" : merge.amounts
+            lines += ["  would merge: \(amounts)"] + merge.details(style, parked: nil)
+        }
         if let migration { lines += migration.lines }
         lines += roles.flatMap(\.planned)
         lines += findings.filter { $0.severity >= .warning || $0.isShownInPlan }.map { "  " + $0.line(style) }

@@ -65,7 +65,7 @@ struct ChoicesTests {
         _ = try await share("--old", "capture", "--state", state)
         // A second journal would carry rows again that the new store's programs have deleted since.
         let refused = try await share(status: 4)
-        #expect(refused.errors.contains("recorded in another state folder, \(state)"), "\(refused.errors)")
+        #expect(refused.errors.contains("recorded in another state folder: \(state)"), "\(refused.errors)")
         #expect(refused.errors.hasSuffix(" --state \(state)\n"), "\(refused.errors)")
         #expect(try !scratch.names(scratch.path("old")).contains(".store-migrate"))
     }
@@ -138,6 +138,8 @@ struct ChoicesTests {
         for words in [["share", old, new], ["merge", new, old, "--policy", "error"]] {
             let run = try await Tool.run(words)
             #expect(run.status == 4 && run.errors.contains("Next: store-migrate diff"), "\(run.errors)")
+            #expect(run.errors.contains("the policy leaves 1 conflict undecided"), "\(run.errors)")
+            #expect(run.errors.contains("choose a policy that decides them"), "\(run.errors)")
         }
         #expect(try await Tool.run(["diff", old, new]).output.contains("Habit"))
     }

@@ -16,10 +16,17 @@ struct NextCommandTests {
         echo late > "$(find old -path '*_EXTERNAL_DATA/*' -type f | head -n 1)"
         """
 
-    /// Builds a store without objects, whose entity has these attributes.
-    private static func version(_ attributes: String, at path: String) -> String {
-        "printf 'about: A model.\\nseed: v\\nmodel: {entities: {E: {attributes: {%s}}}}\\nsaves: []\\n' '\(attributes)' > v.yaml; "
-            + "tool fixture build v.yaml \(path)"
+    /// Builds a store whose entity has these attributes; with an object, or without any.
+    private static func version(_ attributes: String, at path: String, isEmpty: Bool = true) -> String {
+        let save = isEmpty ? "" : "{at: 2026-01-01, insert: [{entity: E, values: {a: x}}]}"
+        return "printf 'about: A model.\\nseed: %s\\nmodel: {entities: {E: {attributes: {%s}}}}\\nsaves: [%s]\\n' "
+            + "\(path) '\(attributes)' '\(save)' > v.yaml; tool fixture build v.yaml \(path)"
+    }
+
+    /// An old store of a former model version, whose object the new version can have.
+    private static func versions(isNewEmpty: Bool) -> String {
+        version("a: {type: string}", at: "old/H.db", isEmpty: false) + "; "
+            + version("a: {type: string}, b: {type: string}", at: "new/H.db", isEmpty: isNewEmpty)
     }
 
     /// Beside the cases of all outcomes, those in which advice once led nowhere.
@@ -138,6 +145,18 @@ struct NextCommandTests {
                 call: ["migrate", "old/H.db", "--model", "new/I.db"]
             ),
             .init(
+                outcome: .incompatible,
+                detail: "an older version of the model",
+                setup: versions(isNewEmpty: false),
+                call: OutcomeTests.share
+            ),
+            .init(
+                outcome: .incompatible,
+                detail: "an older version of the model, and an empty new store",
+                setup: versions(isNewEmpty: true),
+                call: OutcomeTests.share
+            ),
+            .init(
                 outcome: .verificationFailed,
                 setup: "sqlite3 old/H.db 'CREATE TABLE t(a, b); CREATE INDEX i ON t(a); INSERT INTO t VALUES(1, 2)'; "
                     + "tool share old/H.db new/H.db; sqlite3 new/H.db \"PRAGMA writable_schema = 1; "
@@ -198,6 +217,7 @@ struct NextCommandTests {
     /// The words that a person puts in the place of an attribute.
     private static let identities = [
         "DaysChallenge=ATTRIBUTE": "DaysChallenge=habit,fromDate", "HabitDay=ATTRIBUTE": "HabitDay=habit,date",
+        " E=ATTRIBUTE": " E=a",
     ]
 
     /// Runs `command` and each next one, until none is left; returns them.
@@ -244,6 +264,8 @@ struct NextCommandTests {
         let summary = try #require(try Grammar().check(first).last)
         #expect(summary["outcome"]?.string == row.outcome.rawValue, "\(first.errors)")
         if first.status == 0 || first.status == 4 { #expect(!first.errors.contains("Check the path")) }
+        let migrates = summary["next"]?.string?.contains("--migrate") == true
+        #expect(migrates == first.errors.contains("Let the share migrate the old store's rows"), "\(first.errors)")
         try await Self.follow(summary["next"]?.string, of: row, in: scratch)
     }
 

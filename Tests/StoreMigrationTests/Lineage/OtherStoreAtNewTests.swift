@@ -62,7 +62,7 @@ struct OtherStoreAtNewTests {
             #expect(try lives.share("a", "b").outcome == .needsDecision)
             let offered = try lives.status("a", "b").choices
                 .compactMap { step -> ShareOptions.BothPlacesPolicy? in
-                    if case .share(_, _, let decision?, _) = step { decision } else { nil }
+                    if case .share(_, _, let decision?, _, _) = step { decision } else { nil }
                 }
             #expect(offered == [.merge, .keepOld, .keepNew])
 
