@@ -10,7 +10,7 @@ struct GroupOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The database's name in the group, without .sqlite; that of the call's other store if absent.",
+            "The database's name in the group, without .sqlite. (default: the name of the call's other store)",
             valueName: "name"
         )
     )

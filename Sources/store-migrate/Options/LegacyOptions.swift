@@ -12,7 +12,7 @@ struct LegacyOptions: ParsableArguments {
     )
     var legacyDefaults: [PathArgument] = []
 
-    @Option(help: ArgumentHelp("The key under which the changes lie; one for each file.", valueName: "key"))
+    @Option(help: ArgumentHelp("The key of the changes in a file; one for each file.", valueName: "key"))
     var legacyKey: [String] = []
 
     var imports: [LegacyDefaultsImport] {

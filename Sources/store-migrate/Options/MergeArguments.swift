@@ -7,9 +7,9 @@ struct MergeArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            Which value wins where both sides changed it: shared (the receiving store's), late (the other's), newest, \
-            overwrite or rollback (as shared, for whole objects), error (refuse), or a merge policy's name; ENTITY=POLICY for one \
-            entity. May be given several times. Without --policy and --identity, share and unshare keep those of the last share. \
+            Which value wins where both sides changed it: shared (the receiving store's), late (the other's), newest (the one set \
+            last), rollback (the receiving store's whole object), overwrite (the other's), error (none: the merge is refused), or \
+            the name of a merge policy; ENTITY=POLICY for one entity. May be given several times. Without --policy and --identity, share and unshare keep those of the last share. \
             (default: shared)
             """,
             valueName: "policy"

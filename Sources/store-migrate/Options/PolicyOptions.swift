@@ -40,7 +40,7 @@ struct PolicyOptions: ParsableArguments {
     var model: PathArgument?
 
     @Flag(
-        help: "Migrate the copy to the model, which may be a store here, as Core Data's lightweight migration does."
+        help: "Migrate the copy to the model, as Core Data's lightweight migration does; --model may then name a store that has it."
     )
     var migrate = false
 

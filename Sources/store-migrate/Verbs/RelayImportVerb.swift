@@ -9,7 +9,7 @@ struct RelayImportVerb: Verb {
         commandName: "import",
         abstract: "Imports pending changes that an app archived in its group's preferences.",
         discussion: """
-            Each is posted once, in order. A later run removes it from the file, when every consumer of the relay has \
+            Each is posted once, in order. A later run removes it from the file once every consumer of the relay has \
             acknowledged it. Repeat both options for several keys or files.
             """
     )

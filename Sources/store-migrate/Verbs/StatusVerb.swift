@@ -19,7 +19,7 @@ struct StatusVerb: LocatingVerb {
 
     @Flag(
         help:
-            "End with status 3 when there is something to do; a retire, which waits until every process uses NEW, is not."
+            "End with status 3 when there is something to do now. A retire that waits for the processes does not count."
     )
     var check = false
 
