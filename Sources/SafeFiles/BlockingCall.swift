@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import Synchronization
 
 /// A call that waits for locks, disks or processes, made from asynchronous code.
 package enum BlockingCall {
@@ -18,5 +19,47 @@ package enum BlockingCall {
     @concurrent
     package static func run<R: Sendable, E: Error>(_ work: @Sendable () throws(E) -> R) async throws(E) -> R {
         try await withTaskExecutorPreference(threads) { () async throws(E) -> R in try work() }
+    }
+
+    /// How often a caller that waits is asked whether to stop.
+    private static let askingInterval = DispatchTimeInterval.milliseconds(50)
+    private static let longestEnd = DispatchTimeInterval.seconds(15)
+
+    /// Blocks the calling thread until asynchronous `work` is done.
+    ///
+    /// `requireTime` is called while it waits; when it throws, the work is cancelled, and has 15 seconds to end: it may
+    /// have to end a process.
+    package static func wait<R: Sendable>(
+        for work: @escaping @Sendable () async throws -> R,
+        requireTime: () throws -> Void
+    ) throws -> R {
+        let answer = Answer<R>()
+        // The caller may block the last thread of the cooperative pool.
+        let task = Task.detached(executorPreference: threads) {
+            do { answer.set(.success(try await work())) } catch { answer.set(.failure(error)) }
+        }
+        while answer.isDone.wait(timeout: .now() + askingInterval) == .timedOut {
+            do {
+                try requireTime()
+            } catch {
+                task.cancel()
+                _ = answer.isDone.wait(timeout: .now() + longestEnd)
+                throw error
+            }
+        }
+        guard let result = answer.value else { preconditionFailure("the semaphore is signalled after the answer") }
+        return try result.get()
+    }
+
+    private final class Answer<R: Sendable>: Sendable {
+        let isDone = DispatchSemaphore(value: 0)
+        private let result = Mutex<Result<R, any Error>?>(nil)
+
+        var value: Result<R, any Error>? { result.withLock { $0 } }
+
+        func set(_ value: Result<R, any Error>) {
+            result.withLock { $0 = value }
+            isDone.signal()
+        }
     }
 }

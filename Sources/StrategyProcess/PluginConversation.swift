@@ -5,12 +5,12 @@ internal import StoreStrategies
 /// One conversation with a plugin, which reads all questions from its input and ends by itself after the last answer.
 struct PluginConversation {
     /// How often `isCancelled` is polled.
-    private static let askingInterval = Duration.milliseconds(50)
+    static let askingInterval = Duration.milliseconds(50)
 
-    private let plugin: PluginFile
-    private let limits: PluginSandbox.Limits
-    private let deadline: ContinuousClock.Instant
-    private let isCancelled: (@Sendable () -> Bool)?
+    let plugin: PluginFile
+    let limits: PluginSandbox.Limits
+    let deadline: ContinuousClock.Instant
+    let isCancelled: (@Sendable () -> Bool)?
 
     /// Starts the plugin, reads one answer for each question, and ends it with all its processes before this returns.
     ///
@@ -22,7 +22,7 @@ struct PluginConversation {
         time: PluginTime,
         isCancelled: (@Sendable () -> Bool)?
     ) throws(StrategyError) -> [StrategyMessage.Answer] {
-        try sandbox.requireKernel(for: plugin.name)
+        try sandbox.requireKernel(for: plugin)
         try plugin.requireTrust()
         let start = ContinuousClock.now
         defer { time.spend(since: start) }
@@ -94,7 +94,7 @@ struct PluginConversation {
     }
 
     /// Throws after the deadline and when the caller cancels; `errors` is nil once every answer was read.
-    private func requireTime(_ errors: [UInt8]?) throws(StrategyError) {
+    func requireTime(_ errors: [UInt8]?) throws(StrategyError) {
         if Task.isCancelled || isCancelled?() == true { throw StrategyError(.cancelled, "stopped on request") }
         guard deadline <= .now else { return }
         guard let errors else { throw failure("it did not exit after the end of its input within \(limits.deadline)") }
@@ -112,27 +112,27 @@ struct PluginConversation {
     }
 
     /// What the plugin wrote to standard error, or that its last message is incomplete.
-    private static func told(_ errors: [UInt8], _ line: [UInt8]) -> String {
+    static func told(_ errors: [UInt8], _ line: [UInt8]) -> String {
         if !line.isEmpty { return ", in the middle of a message" }
         let text = PluginWords.repeated(String(decoding: errors, as: UTF8.self))
         return text.isEmpty ? "" : ", and wrote: \(text)"
     }
 
-    private func startingFailure(_ error: any Error) -> StrategyError {
+    func startingFailure(_ error: any Error) -> StrategyError {
         let cause = error as? ChildProcessError
         if geteuid() == 0, case .cannotStart(_, EACCES)? = cause, let path = plugin.pathClosedToNobody {
             return StrategyError(
                 .failed,
-                "the plugin \(plugin.name) cannot be started: root runs plugins as the user nobody, who may not enter "
+                "\(plugin.title) cannot be started: root runs it as the user nobody, who may not enter "
                     + "or execute \(path)",
                 recoverySuggestion:
-                    "Put the plugin in a folder that every user may enter, or run the command as another user."
+                    "Put it in a folder that every user may enter, or run the command as another user."
             )
         }
         return failure("it cannot be started (\(cause?.reason ?? "\(error)"))")
     }
 
-    private func failure(_ reason: String) -> StrategyError {
-        StrategyError(.failed, "the plugin \(plugin.name) is refused: \(reason)")
+    func failure(_ reason: String) -> StrategyError {
+        StrategyError(.failed, "\(plugin.title) is refused: \(reason)")
     }
 }

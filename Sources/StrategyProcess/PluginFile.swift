@@ -12,6 +12,8 @@ public struct PluginFile: Hashable, Sendable {
     public let path: String
     /// The folder beside the program that the plugin may read, too; nil when there is none.
     public let dataFolder: String?
+    /// The plugin in an error message.
+    let title: String
 
     static let prefix = "store-migrate-strategy-"
     private static let dataSuffix = ".d"
@@ -20,11 +22,29 @@ public struct PluginFile: Hashable, Sendable {
     ///
     /// Throws `StrategyError` for a program that is not safe to run.
     init?(name: String, in folder: String) throws(StrategyError) {
+        try self.init(named: name, file: Self.prefix + name, in: folder, title: "the plugin \(name)")
+    }
+
+    /// Checks another program that runs as plugins do; throws `StrategyError` when there is none.
+    init(program: String) throws(StrategyError) {
+        let parts = program.split(separator: "/", omittingEmptySubsequences: true)
+        let name = parts.last.map(String.init) ?? ""
+        let folder = "/" + parts.dropLast().joined(separator: "/")
+        guard !name.isEmpty,
+            let found = try Self(named: name, file: name, in: folder, title: "the program \(name)")
+        else {
+            throw StrategyError(.failed, "there is no program \(program)", recoverySuggestion: "Check the path.")
+        }
+        self = found
+    }
+
+    private init?(named name: String, file: String, in folder: String, title: String) throws(StrategyError) {
         guard let resolved = realpath(folder, nil) else { return nil }
         defer { free(resolved) }
         let place = String(cString: resolved)
-        path = (place == "/" ? "" : place) + "/" + Self.prefix + name
+        path = (place == "/" ? "" : place) + "/" + file
         self.name = name
+        self.title = title
         var status = stat()
         guard lstat(path, &status) == 0 else { return nil }
         dataFolder = lstat(path + Self.dataSuffix, &status) == 0 ? path + Self.dataSuffix : nil
@@ -105,11 +125,11 @@ public struct PluginFile: Hashable, Sendable {
     private func refusal(
         _ reason: String,
         _ path: String? = nil,
-        suggestion: String = "Put the plugin where only its owner can write, and make that owner you or root."
+        suggestion: String = "Put it where only its owner can write, and make that owner you or root."
     ) -> StrategyError {
         StrategyError(
             .failed,
-            "the plugin \(name) is not run: \(reason): \(path ?? self.path)",
+            "\(title) is not run: \(reason): \(path ?? self.path)",
             recoverySuggestion: suggestion
         )
     }

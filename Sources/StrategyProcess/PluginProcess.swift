@@ -78,6 +78,12 @@ final class PluginProcess {
         return program
     }
 
+    /// True once the program itself has ended; it is not reaped before ``end()``, which needs its group.
+    var hasEnded: Bool { child.wait(until: .now) == .ended }
+
+    /// How the program ended; read after ``end()``.
+    var ending: ChildProcess.Ending? { child.result }
+
     /// Ends it and everything that it started, and returns when all of these processes have exited.
     ///
     /// A process that is blocked in disk I/O exits when that returns, and is not waited for any longer.

@@ -66,11 +66,11 @@ public struct PluginSandbox: Sendable {
     }
 
     /// Throws on a kernel that cannot enforce what the policy requires.
-    func requireKernel(for name: String) throws(StrategyError) {
+    func requireKernel(for plugin: PluginFile) throws(StrategyError) {
         guard policy == .required, !gaps.isEmpty else { return }
         throw StrategyError(
             .failed,
-            "the plugin \(name) is not run: this kernel cannot keep it from \(gaps.text)",
+            "\(plugin.title) is not run: this kernel cannot keep it from \(gaps.text)",
             recoverySuggestion: "Leave it out, or allow the sandbox policy best-effort if you trust it."
         )
     }

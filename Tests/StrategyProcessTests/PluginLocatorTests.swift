@@ -141,7 +141,7 @@ struct PluginLocatorTests {
         try folder.write("home/plugins/" + PluginFile.prefix + "Good", "#!/bin/sh\n")
         let plugin = try #require(try PluginLocator(folders: [place]).plugin(named: "Good"))
         let error = #expect(throws: StrategyError.self) { try ProcessStrategy(plugin) }
-        let reason = "cannot be started: root runs plugins as the user nobody, who may not enter or execute \(home)"
+        let reason = "cannot be started: root runs it as the user nobody, who may not enter or execute \(home)"
         #expect(error?.message.hasSuffix(reason) == true, "\(error?.message ?? "")")
         #expect(error?.recoverySuggestion.contains("every user may enter") == true)
     }

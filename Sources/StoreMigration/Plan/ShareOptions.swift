@@ -92,6 +92,13 @@ public struct ShareOptions: Sendable {
     public var legacyChanges: [LegacyDefaultsImport] = []
     /// Network file systems are refused unless this is true: their locks cannot be trusted.
     public var allowsNetworkFileSystem = false
+    /// Accepts or declines a plan before a share writes anything for it, and while it holds no lock; nil accepts every plan.
+    ///
+    /// A share asks once. It asks again if a store changes before the plan is carried out, and stops as `busy` after several
+    /// such changes. A share with nothing to do does not ask, and the recovery of an interrupted run is not asked about:
+    /// it completes, or rolls back, what was accepted. After false the share throws `cancelled`, and nothing was changed; an
+    /// error stops it, too. Cancelling the share cancels the closure's task, which then has 15 seconds.
+    public var confirm: (@Sendable (SharePlan) async throws -> Bool)?
 
     public init() {}
 

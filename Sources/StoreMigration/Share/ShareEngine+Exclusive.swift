@@ -5,10 +5,11 @@ import StoreStrategies
 
 /// The part of a share under the journal's lock: no strategy runs here.
 extension ShareEngine {
-    /// Carries out what both paths and the journal require now; nil when strategies must be asked again.
+    /// Carries out what both paths and the journal require now; nil when strategies or the caller must be asked again.
     func shareExclusively(
         _ prospect: Prospect,
         _ file: DescriptionsFile?,
+        _ consent: PlanConsent?,
         _ journal: inout MigrationJournal
     ) throws -> ShareOutcome? {
         if case .interrupted = journal.state { return nil }
@@ -30,8 +31,10 @@ extension ShareEngine {
                 guard let known = try prospect.described?.answering(question) else { return nil }
                 described = known
             }
+            let whole = try describing(plan, described)
+            if let consent, whole.work != nil, try !consent.covers(whole) { return nil }
             do {
-                return try carryOut(describing(plan, described), facts, described, file, &journal)
+                return try carryOut(whole, facts, described, file, &journal)
             } catch is DestinationAppeared {
                 logger.notice("the destination was created during the copy; planning again")
                 cause = DestinationAppeared(path: new.path)

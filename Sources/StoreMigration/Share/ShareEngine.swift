@@ -49,6 +49,11 @@ struct ShareEngine {
     private func plan(_ state: RunState) throws -> SharePlan {
         let prospect = try prospect(state)
         if let voided = decided(prospect, state) { return try plan(voided) }
+        return try completed(prospect, state)
+    }
+
+    /// The whole plan: checked, with what its merge would do and remarks.
+    private func completed(_ prospect: Prospect, _ state: RunState) throws -> SharePlan {
         if prospect.plan.work != nil { try require(prospect) }
         var merge: MergeSummary?
         if prospect.plan.outcome == .merged {
@@ -77,6 +82,7 @@ struct ShareEngine {
         try PlacesCheck(old: old, new: new).require()
         let file = try descriptionsFile()
         try file?.requireWritable()
+        let consent = PlanConsent(self)
         var recovered: [Finding] = []
         for _ in 1...Self.mostAttempts {
             let state = try stateFolder.state()
@@ -96,14 +102,17 @@ struct ShareEngine {
                 unless: isToOldPlace
             )
             let engine = keepingChoices(of: state)
+            let states = try consent?.states()
             let prospect = try engine.prospect(state)
-            if try engine.voidIfDecided(prospect, state) { continue }
+            let ask = { (plan: SharePlan) in if let states { try consent?.require(plan, states) } }
+            if try engine.voidIfDecided(prospect, state, ask) { continue }
             if let outcome = try engine.settled(prospect, state) {
                 return try writing(importingLegacyChanges(outcome, prospect).adding(recovered), to: file)
             }
             if prospect.plan.work != nil { try engine.require(prospect) }
+            if consent != nil, prospect.plan.work != nil { try ask(engine.completed(prospect, state)) }
             let outcome = try stateFolder.withJournal(deadline: surroundings.lockDeadline()) {
-                try keepingChoices(of: $0.state).shareExclusively(prospect, file, &$0)
+                try keepingChoices(of: $0.state).shareExclusively(prospect, file, consent, &$0)
             }
             if let outcome { return importingLegacyChanges(outcome, prospect).adding(recovered) }
             logger.notice("the stores changed since they were inspected; inspecting again")
@@ -123,9 +132,13 @@ struct ShareEngine {
     /// Voids the record of such a pair; returns true if it did.
     ///
     /// The share is planned first: one that is refused leaves the record and the base.
-    private func voidIfDecided(_ prospect: Prospect, _ state: RunState) throws -> Bool {
+    private func voidIfDecided(
+        _ prospect: Prospect,
+        _ state: RunState,
+        _ ask: (SharePlan) throws -> Void
+    ) throws -> Bool {
         guard let voided = decided(prospect, state) else { return false }
-        _ = try plan(voided)
+        try ask(plan(voided))
         return try gatherer.void(state, because: "another store is at the new path", in: stateFolder)
     }
 

@@ -26,7 +26,7 @@ struct PluginArguments: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "How long a plugin may run in total, at most 30s.",
+            "How long a plugin, or the program of --confirm, may run in total, at most 30s.",
             valueName: "duration"
         ),
         transform: LockTimeout.init(argument:)
@@ -67,6 +67,13 @@ struct PluginArguments: ParsableArguments {
             return try ProcessStrategy(plugin, sandbox: sandbox) { Interruption.isRequested }
         }
         throw StrategyError.unknownStrategy(name, among: Self.names(with: locator))
+    }
+
+    /// The program that accepts or declines plans; the user's signal ends it.
+    func confirmation(by program: PathArgument) throws -> ConfirmationProgram {
+        var sandbox = PluginSandbox(policy: pluginSandbox)
+        sandbox.limits.deadline = pluginTimeout.duration
+        return try ConfirmationProgram(at: program.path, sandbox: sandbox) { Interruption.isRequested }
     }
 
     /// The built-in strategy of a name.

@@ -21,7 +21,7 @@ struct RepeatedOptions {
     /// Options that name a file or a folder: a next command may be typed in another folder.
     static let paths: Set<String> = [
         "--model", "--backup", "--legacy-defaults", "--plugin-path", "--descriptions", "--config", "--base",
-        "--previous",
+        "--previous", "--confirm",
     ]
     /// Commands that a call of the same name leads to with another aim.
     static let reading: Set<String?> = ["inspect", "verify", "diff"]

@@ -71,21 +71,21 @@ extension Reporter {
         )
         .forgivingMissing(missing)
         .heeding(plan.findings, isStrict: isStrict)
-        try result(plan.text(style, command: command), record: plan.record(command))
-        if isJSON, let merge = plan.merge {
-            line(merge.record(into: plan.new.path, from: plan.old.path, nil, nil, nil).text)
-            for conflict in merge.conflicts { line(conflict.record.text) }
+        if isJSON {
+            for record in try plan.records(command) { line(record.text) }
+        } else {
+            result(plan.text(style, command: command), record: nil)
         }
-        if isJSON, let migration = plan.migration {
-            for change in migration.mapping.changes { line(change.record.text) }
-            line(migration.record(of: plan.new.path).text)
-        }
-        if isJSON { report(plan.findings) }
         if plan.outcome.exitStatus != 0, ending.exitStatus != 0 {
             let places = [plan.old.path, plan.new.path]
             report(Failure(refusing: plan.outcome, plan.reason, places: places, next: next))
         }
         return ending
+    }
+
+    /// A plan as `plan --json` prints it, without the summary.
+    func lines(of plan: SharePlan) throws -> [UInt8] {
+        try plan.records(command).flatMap { Array(($0.text + "\n").utf8) }
     }
 
     /// The command to run next: an outcome that needs a decision always names one, at least `status` or `inspect`.

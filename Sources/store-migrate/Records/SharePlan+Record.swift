@@ -1,11 +1,24 @@
+import ChangeMerging
 import FoundationEssentials
+import ModelMigration
 import StoreFormat
 import StoreMigration
 import StoreStrategies
 
 extension SharePlan {
+    /// The plan, its merge and its migration, and its findings, one object each.
+    func records(_ command: (NextStep) -> String) throws -> [JSONValue] {
+        let merging = merge.map { merge in
+            [merge.record(into: new.path, from: old.path, nil, nil, nil)] + merge.conflicts.map(\.record)
+        }
+        let migrating = migration.map { migration in
+            migration.mapping.changes.map(\.record) + [migration.record(of: new.path)]
+        }
+        return try [record(command)] + (merging ?? []) + (migrating ?? []) + findings.map(\.record)
+    }
+
     /// The plan as an object.
-    func record(_ command: (NextStep) -> String) throws -> JSONValue {
+    private func record(_ command: (NextStep) -> String) throws -> JSONValue {
         .object([
             ("type", .string("plan")), ("outcome", .string(outcome.rawValue)), ("reason", .string(reason)),
             ("old", .string(old.path)), ("new", .string(new.path)),

@@ -1,6 +1,7 @@
 import ArgumentParser
 import StoreFormat
 import StoreMigration
+import StrategyProcess
 
 /// `share OLD NEW`: shares a store.
 struct ShareVerb: ConfiguredVerb {
@@ -34,6 +35,17 @@ struct ShareVerb: ConfiguredVerb {
     )
     var descriptions: PathArgument?
 
+    @Option(
+        help: ArgumentHelp(
+            """
+            A program that is asked before anything is written: it gets the plan as JSON, as plan prints it, on standard input, \
+            and ends with 0 for yes or 1 for no. It is confined as plugins are.
+            """,
+            valueName: "file"
+        )
+    )
+    var confirm: PathArgument?
+
     @Flag(help: "End with status 3 when there are findings.")
     var strict = false
 
@@ -59,6 +71,10 @@ struct ShareVerb: ConfiguredVerb {
         var options = policy.shareOptions(run, previous)
         try descriptions?.requireFile()
         options.descriptionsFile = descriptions?.url
+        if !dryRun, let confirm {
+            let program = try strategies.plugins.confirmation(by: confirm)
+            options.confirm = { plan in try await program.accepts(reporter.lines(of: plan)) }
+        }
         let migrator = StoreMigrator(
             fromAnyOf: previous.places(places.old),
             to: try places.newURL(),
