@@ -33,4 +33,12 @@ package struct RecipeMapping {
             )
         }
     }
+    /// The error of a mapping with none of the known keys: its first key is what `is` says, such as `no step`; `missing` is
+    /// said without a key, and `list` begins the list of the known keys.
+    package func without(_ known: [String], is word: String, missing: String, list: String) -> RecipeError {
+        guard let entry = entries.first else {
+            return owner.error("\(missing); \(list) \(known.joined(separator: ", "))")
+        }
+        return entry.key.error("'\(entry.name)' is \(word); \(NearName.hint(entry.name, among: known, list: list))")
+    }
 }

@@ -1,3 +1,5 @@
+import NearNames
+
 extension RecipeReader {
     /// A mapping with one key, the kind of damage.
     func damage(_ node: RecipeNode) throws(RecipeError) -> RecipeDamage {
@@ -67,7 +69,9 @@ extension RecipeReader {
             return .overwrite(try file(keys), text: try keys.required("text").text())
         case "foreignWriteAheadLog": return .foreignWriteAheadLog(recipe: try value.text())
         case "staleSharedMemory": return .staleSharedMemory(bytes: try bytes(value))
-        default: throw key.error("the damage '\(name)' is not known here; known are \(Self.damageNames)")
+        default:
+            let hint = NearName.hint(name, among: Self.damageNames, list: "known are")
+            throw key.error("the damage '\(name)' is not known here; \(hint)")
         }
     }
 
@@ -76,7 +80,6 @@ extension RecipeReader {
         "deleteExternalFile", "orphanExternalFile", "truncateExternalFile", "truncate", "flipByte", "remove",
         "overwrite", "foreignWriteAheadLog", "staleSharedMemory",
     ]
-    .joined(separator: ", ")
 
     private func fields(_ node: RecipeNode, _ names: [String]) throws(RecipeError) -> RecipeMapping {
         let mapping = try node.mapping()

@@ -12,11 +12,12 @@ extension ScenarioReader {
             let mapping = try item.mapping()
             let asked = mapping.entries.filter { Self.claims.contains($0.name) }
             guard let entry = asked.first else {
-                let stranger = mapping.entries.first.map { "'\($0.name)' is nothing that can hold" }
-                throw (mapping.entries.first?.key ?? item)
-                    .error(
-                        "\(stranger ?? "nothing is asked here"); expected is one of \(Self.claims.joined(separator: ", "))"
-                    )
+                throw mapping.without(
+                    Self.claims,
+                    is: "no expectation",
+                    missing: "an expectation is missing here",
+                    list: "expectations are"
+                )
             }
             if asked.count > 1 { throw asked[1].key.error("one expectation says one thing; begin another with '-'") }
             for (claim, detail) in try claims(entry.name, entry.value, mapping) {

@@ -15,9 +15,8 @@ extension ScenarioReader {
         let mapping = try node.mapping()
         let actions = mapping.entries.filter { Self.actions.contains($0.name) || ToolVerbs.names.contains($0.name) }
         guard let entry = actions.first else {
-            let known = (Self.actions + ToolVerbs.names).joined(separator: ", ")
-            let stranger = mapping.entries.first.map { "'\($0.name)' is no step" } ?? "a step is missing here"
-            throw (mapping.entries.first?.key ?? node).error("\(stranger); steps are \(known)")
+            let known = Self.actions + ToolVerbs.names
+            throw mapping.without(known, is: "no step", missing: "a step is missing here", list: "steps are")
         }
         if actions.count > 1 { throw actions[1].key.error("one step does one thing; begin another with '-'") }
         if ToolVerbs.names.contains(entry.name) {

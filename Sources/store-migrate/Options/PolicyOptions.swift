@@ -40,7 +40,7 @@ struct PolicyOptions: ParsableArguments {
     var model: PathArgument?
 
     @Flag(
-        help: "Migrate the copy to the model, as Core Data's lightweight migration does; --model may then name a store that has it."
+        help: "Migrate the copy to the model as Core Data's lightweight migration does; --model may be a store with it."
     )
     var migrate = false
 

@@ -105,7 +105,10 @@ struct ScenarioReaderTests {
             ("[{check: [{count: A, in: old, is: many}]}]", "a whole number is expected"),
             ("[{check: [{count: A, in: old, is: '{app}'}]}]", "no process 'app' was started"),
             ("[{check: [{unchanged: app, since: then}]}]", "no mark 'then' was set"),
-            ("[{check: [{fine: old}]}]", "'fine' is nothing that can hold"),
+            ("[{check: [{fine: old}]}]", "'fine' is no expectation; expectations are "),
+            ("[{check: [{sond: old}]}]", "'sond' is no expectation; did you mean 'sound'?"),
+            ("[{shar: [old]}]", "'shar' is no step; did you mean 'share'?"),
+            ("[{dance: old}]", "'dance' is no step; steps are "),
             ("[{check: [{present: a, absent: b}]}]", "one expectation says one thing"),
             ("[]", "a scenario has at least one step"),
         ]
