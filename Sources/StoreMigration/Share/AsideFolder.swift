@@ -15,7 +15,7 @@ final class AsideFolder {
     /// True when this run moved nothing here.
     var isEmpty: Bool { taken.isEmpty }
 
-    private static let prefix = ".store-migrate-aside-"
+    static let prefix = ".store-migrate-aside-"
 
     static func name(for transaction: String) -> String { prefix + transaction }
 
