@@ -15,14 +15,19 @@ struct SharesOfPreviousStores {
         return try stores.choice()
     }
 
-    private func share(of choice: PreviousStores.Choice) -> ShareEngine { engine(choice.old, stores.options) }
+    private func share(of choice: PreviousStores.Choice) -> ShareEngine {
+        var options = stores.options
+        // The run that merged this store may have been interrupted, and is rolled back then.
+        if options.onSeveral == .merge, choice.others.contains(where: \.isRecorded) { options.onBoth = .merge }
+        return engine(choice.old, options)
+    }
 
     /// The share of a further store: what concerns the new store as a whole is done by the first one.
     private func share(of other: PreviousStores.Candidate) -> ShareEngine {
         var options = stores.options
         options.descriptionsFile = nil
         options.legacyChanges = []
-        if !other.isRecorded { options.onBoth = .merge }
+        if options.onSeveral == .merge { options.onBoth = .merge }
         return engine(other.location, options)
     }
 

@@ -161,6 +161,27 @@ struct PreviousStoresTests {
         #expect(try places.rows(of: places.newStore) == ["a", "b", "c", "late b", "late c"])
     }
 
+    @Test("A merge of another location that was interrupted before its commit is merged by the same call")
+    func interruptedMerge() throws {
+        try make(["a"], in: places.old)
+        try make(["c"], in: third)
+        try places.share()
+        let identity = try #require(try third.directory.status(of: "store.sqlite")).identity
+        let run = JournalRecord.RunIdentity(
+            transaction: String(repeating: "0a", count: 16),
+            old: locations[2],
+            oldIdentity: identity,
+            new: places.newStore,
+            policy: .fence
+        )
+        try StateFolder(of: locations[2], stateFolder: nil)
+            .withJournal(deadline: Deadline(after: .seconds(60))) { try $0.append(.begin(run)) }
+        let outcome = try share { $0.onSeveral = .merge }
+        #expect(outcome.others.map(\.outcome) == [.merged])
+        #expect(try places.rows(of: places.newStore) == ["a", "c"])
+        #expect(try share().others.map(\.outcome) == [.alreadyShared])
+    }
+
     @Test("A merge that is refused stops the run before the first store is shared")
     func refusedMerge() throws {
         try make(["a"], in: places.old)
