@@ -398,8 +398,8 @@ let package = Package(
             [
                 "store-migrate", "HabitApp", "HabitWidget", "FetchedResults", "TestSupport", "UpgradeRehearsal",
                 "RunReports", "BuiltInStrategies",
-                "StrategyProcess", "StoreStrategies", "StoreMigration", "StoreVerification", "ManagedObjects",
-                "ChangeRelay",
+                "StrategyProcess", "StoreStrategies", "StoreMigration", "ModelMigration", "StoreVerification",
+                "ManagedObjects", "ChangeRelay",
                 "StoreFixtures", "StoreFormat", "ChildProcesses", "SafeFiles", .systemPackage,
             ]
         ),

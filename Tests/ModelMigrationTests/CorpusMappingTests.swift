@@ -7,16 +7,6 @@ import Testing
 /// Every family of the corpus: each version to each later one, and each store to the versions of its family.
 @Suite("Mappings between genuine model versions", .genuineStores)
 struct CorpusMappingTests {
-    /// The versions of a model in a folder of the corpus, oldest first.
-    private static func versions(in folder: String) throws -> [String] {
-        let directory = try Directory.open(path: folder)
-        return try directory.entries()
-            .compactMap { name in
-                [".xcdatamodel", ".mom"].first { name.hasSuffix($0) }.map { String(name.dropLast($0.count)) }
-            }
-            .sorted { ($0.utf8.count, $0) < ($1.utf8.count, $1) }
-    }
-
     static let families: [String] = {
         guard let folder = Corpus.folder, let models = try? Directory.open(path: folder + "/models") else { return [] }
         return ((try? models.entries()) ?? []).sorted().map { folder + "/models/" + $0 }
@@ -24,7 +14,7 @@ struct CorpusMappingTests {
 
     @Test("Each version maps to each later version of its family", arguments: families)
     func laterVersions(_ folder: String) throws {
-        let models = try Self.versions(in: folder).map { try ModelFile(path: folder, version: $0).model }
+        let models = try GenuinePair.versions(in: folder).map { try ModelFile(path: folder, version: $0).model }
         #expect(models.count > 1)
         for (index, source) in models.enumerated() {
             for target in models[index...] {
@@ -37,7 +27,7 @@ struct CorpusMappingTests {
 
     @Test("Each version that others renamed or numbered refuses to go back", arguments: families)
     func earlierVersions(_ folder: String) throws {
-        let models = try Self.versions(in: folder).map { try ModelFile(path: folder, version: $0).model }
+        let models = try GenuinePair.versions(in: folder).map { try ModelFile(path: folder, version: $0).model }
         for (index, source) in models.enumerated() {
             for target in models[..<index] {
                 do {

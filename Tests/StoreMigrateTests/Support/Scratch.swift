@@ -33,6 +33,17 @@ final class Scratch {
         return path(name)
     }
 
+    /// Copies a whole folder into the folder, made writable.
+    func copyWritable(_ source: String, as name: String) throws {
+        let folder = try copy(source, as: name)
+        for item in [""] + (try FileManager.default.subpathsOfDirectory(atPath: folder)) {
+            let path = folder + "/" + item
+            var isFolder = false
+            _ = FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
+            try FileManager.default.setAttributes([.posixPermissions: isFolder ? 0o755 : 0o644], ofItemAtPath: path)
+        }
+    }
+
     /// Creates a store with the `sqlite3` program.
     @discardableResult
     func store(_ name: String, _ sql: String = Scratch.habits) async throws -> String {

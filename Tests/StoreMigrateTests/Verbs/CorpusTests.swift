@@ -17,7 +17,7 @@ struct CorpusTests {
         let store = Corpus.location(of: genuine)
         let scratch = try Scratch()
         // One copy is shared; sqlite3 reads the other for comparison, which may change its log.
-        for copy in ["old", "pristine"] { try copyOf(store, as: copy, in: scratch) }
+        for copy in ["old", "pristine"] { try scratch.copyWritable(store.folder, as: copy) }
         let new = try scratch.folder("new")
         let old = scratch.path("old/" + store.name)
         let before = try scratch.fingerprint(scratch.path("old"))
@@ -49,17 +49,6 @@ struct CorpusTests {
         let verify = try await Tool.run(["verify", new + "/" + store.name, "--against", old, "--json"])
         let findings = try Grammar().check(verify).filter { $0["level"]?.string == "content" }
         #expect(findings.isEmpty, "\(verify.output)")
-    }
-
-    /// Copies the store's folder, made writable.
-    private func copyOf(_ store: StoreLocation, as name: String, in scratch: Scratch) throws {
-        let folder = try scratch.copy(store.folder, as: name)
-        for item in [""] + (try FileManager.default.subpathsOfDirectory(atPath: folder)) {
-            let path = folder + "/" + item
-            var isFolder = false
-            _ = FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
-            try FileManager.default.setAttributes([.posixPermissions: isFolder ? 0o755 : 0o644], ofItemAtPath: path)
-        }
     }
 
     /// The external files of the stores in a folder, by path, with their bytes.
