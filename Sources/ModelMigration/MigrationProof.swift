@@ -1,27 +1,24 @@
+package import SafeFiles
 package import StoreFormat
 
 /// Compares a migrated store with its source: every value and reference that the mapping keeps must be equal.
 ///
-/// It reads the rows of both stores side by side in the order of their primary keys, one at a time. The statements that
-/// migrated the store are not used.
+/// It reads the rows of both stores side by side in the order of their keys, one at a time. The statements that
+/// migrated the store are not used. Tables outside the model are compared by their digests.
 package struct MigrationProof {
-    /// A column of the source and the column that keeps its values.
-    private struct Column {
-        let subject: String
-        let source: String
-        let migrated: String
-    }
+    let plan: MigrationPlan
+    let layout: StoreLayout
+    let source: StoreConnection
+    let migrated: StoreConnection
+    private let external: Directory?
 
-    private let plan: MigrationPlan
-    private let layout: StoreLayout
-    private let source: StoreConnection
-    private let migrated: StoreConnection
-
-    /// Prepares to compare `migrated`, a copy of `source` that was migrated to `target`.
+    /// Prepares to compare `migrated`, a copy of `source` that was migrated to `target`; `external` is the folder of
+    /// the source's external files.
     package init(
         of migrated: StoreConnection,
         migratedFrom source: StoreConnection,
-        to target: MigrationTarget
+        to target: MigrationTarget,
+        external: Directory? = nil
     ) throws {
         let store = try SourceStore(source, target: target)
         let mapping = try InferredMapping(from: store.model, to: target.model, checking: source.checkCancellation)
@@ -29,10 +26,11 @@ package struct MigrationProof {
         guard let layout = try StoreLayout(reading: migrated) else {
             throw StoreError(.failed, path: migrated.location.path, "the migrated store has no model")
         }
-        (self.layout, self.source, self.migrated) = (layout, source, migrated)
+        (self.layout, self.source, self.migrated, self.external) = (layout, source, migrated, external)
     }
 
-    /// The entities and properties, as `Entity.property`, whose rows or values differ; empty for a correct migration.
+    /// The entities, properties as `Entity.property`, and other tables whose rows or values differ; empty for a correct
+    /// migration.
     package func differences(monitor: WorkMonitor = .silent) throws -> [String] {
         var differences: [String] = []
         for mapping in plan.mapping.entities {
@@ -42,73 +40,176 @@ package struct MigrationProof {
             try monitor.checkCancellation()
             let columns = columns(mapping, former, entity)
             if let difference = try difference(columns, former, entity) { differences.append(difference) }
+            for relationship in mapping.relationships {
+                try monitor.checkCancellation()
+                guard let pairs = linkStatements(relationship, former, entity), try differ(pairs) else { continue }
+                differences.append("\(entity.name).\(relationship.target.name)")
+            }
         }
-        return differences
+        return try differences + otherTables(monitor)
     }
 
+    /// The tables outside the model that differ.
+    private func otherTables(_ monitor: WorkMonitor) throws -> [String] {
+        let entities = plan.source.layout.entities.values.map(\.table)
+        let modelled = Set((entities + plan.source.layout.joinTables.map(\.name)).map { $0.uppercased() })
+        let schema = try StoreSchema(reading: migrated)
+        return try plan.source.schema.tables
+            .filter { table in
+                guard StoreDigest.covers(table), !modelled.contains(table.name.uppercased()),
+                    !StoreSchema.isCoreDataBook(table.name) || table.name.uppercased().hasPrefix("ANSCK")
+                else { return false }
+                guard let copy = schema.table(named: table.name), copy.columns == table.columns else { return true }
+                let (before, after) = try (
+                    StoreDigest.digest(of: table, in: source, monitor: monitor),
+                    StoreDigest.digest(of: copy, in: migrated, monitor: monitor)
+                )
+                return (before.rows, before.digest) != (after.rows, after.digest)
+            }
+            .map(\.name)
+    }
+
+    // MARK: Columns
+
     private func difference(
-        _ columns: [Column],
+        _ columns: [ComparedColumn],
         _ former: StoreLayout.Entity,
         _ entity: StoreLayout.Entity
     ) throws -> String? {
-        let before = try source.cursor(statement(columns.map(\.source), former, plan.source.layout))
-        let after = try migrated.cursor(statement(columns.map(\.migrated), entity, layout))
-        while true {
-            let (isRow, isOther) = try (before.next(), after.next())
-            guard isRow, isOther else { return isRow == isOther ? nil : entity.name }
-            let column = before.withRow { row in
-                after.withRow { other in columns.indices.first { !row.holds($0, sameAs: other, $0) } }
+        try source.referencing(former.table) { isReferred in
+            try migrated.referencing(entity.table) { isOtherReferred in
+                let before = try source.cursor(
+                    statement(columns.map(\.source), former, in: source, plan.source.layout, isReferred)
+                )
+                let after = try migrated.cursor(
+                    statement(columns.map(\.migrated), entity, in: migrated, layout, isOtherReferred)
+                )
+                while true {
+                    let (isRow, isOther) = try (before.next(), after.next())
+                    guard isRow, isOther else { return isRow == isOther ? nil : entity.name }
+                    let column = try before.withRow { row in
+                        try after.withRow { other in
+                            try columns.indices.first { try !isKept(columns[$0], $0, row, other, former.table) }
+                        }
+                    }
+                    if let column { return columns[column].subject }
+                }
             }
-            if let column { return columns[column].subject }
         }
     }
 
-    private func statement(_ columns: [String], _ entity: StoreLayout.Entity, _ layout: StoreLayout) -> String {
-        // The rows of a table with one entity belong to it: some genuine rows have another number.
-        let isSole = layout.entities(inTable: entity.table).count { !$0.isAbstract } == 1
-        return "SELECT \(columns.map(SQLName.quoted).joined(separator: ", ")) FROM \(SQLName.quoted(entity.table))"
-            + (isSole ? "" : " WHERE Z_ENT = \(entity.number)") + " ORDER BY Z_PK"
+    private func isKept(
+        _ column: ComparedColumn,
+        _ position: Int,
+        _ row: borrowing StoreRow,
+        _ other: borrowing StoreRow,
+        _ table: String
+    ) throws -> Bool {
+        if column.keeping == .bytes || column.keeping == .bytesOrNull {
+            return column.keeping == .bytesOrNull && row.type(position) == .null
+                || row.holds(position, sameAs: other, position)
+        }
+        func value(_ row: borrowing StoreRow, _ name: String, _ table: String, _ store: StoreConnection) -> SQLValue {
+            store.value(
+                of: row,
+                position,
+                at: .cell(table: table, column: name, key: ["Z_PK"], [.integer(row.integer(0))])
+            )
+        }
+        return try ExternalForm(external: external, sources: [source, migrated])
+            .isKept(
+                value(row, column.source, table, source),
+                value(other, column.migrated, table, migrated),
+                isExternal: column.keeping == .external
+            )
     }
 
-    /// The columns whose values stay byte for byte.
+    private func statement(
+        _ columns: [String],
+        _ entity: StoreLayout.Entity,
+        in store: StoreConnection,
+        _ layout: StoreLayout,
+        _ isReferred: Bool
+    ) -> String {
+        let selected = columns.map {
+            isReferred ? store.reference(to: $0, of: entity.table, rowID: "Z_PK") : SQLName.quoted($0)
+        }
+        return "SELECT \(selected.joined(separator: ", ")) FROM \(SQLName.quoted(entity.table)) "
+            + "WHERE \(Self.condition(entity, layout)) ORDER BY Z_PK"
+    }
+
+    /// Selects an entity's rows.
+    ///
+    /// Those of a table with one entity belong to it: some genuine rows have another number.
+    static func condition(_ entity: StoreLayout.Entity, _ layout: StoreLayout) -> String {
+        let isSole = layout.entities(inTable: entity.table).count { !$0.isAbstract } == 1
+        return isSole ? "1" : "Z_ENT = \(entity.number)"
+    }
+
+    /// The columns whose values the migration keeps, the primary key first.
     private func columns(
         _ mapping: EntityMapping,
         _ former: StoreLayout.Entity,
         _ entity: StoreLayout.Entity
-    ) -> [Column] {
-        var columns = ["Z_PK", "Z_OPT"].map { Column(subject: entity.name, source: $0, migrated: $0) }
-        for attribute in mapping.attributes {
-            guard let source = attribute.source, keepsValues(attribute.target, of: source),
-                let before = former.attribute(source.name), let after = entity.attribute(attribute.target.name)
-            else { continue }
+    ) -> [ComparedColumn] {
+        var columns = ["Z_PK", "Z_OPT"].map { ComparedColumn(subject: entity.name, source: $0, migrated: $0) }
+        func add(_ property: String, _ source: String, _ migrated: String, _ keeping: ComparedColumn.Keeping = .bytes) {
             columns.append(
-                Column(
-                    subject: "\(entity.name).\(attribute.target.name)",
-                    source: before.column,
-                    migrated: after.column
+                ComparedColumn(
+                    subject: "\(entity.name).\(property)",
+                    source: source,
+                    migrated: migrated,
+                    keeping: keeping
                 )
+            )
+        }
+        for attribute in mapping.attributes where !attribute.target.isDerived {
+            guard let source = attribute.source, let before = former.attribute(source.name),
+                let after = entity.attribute(attribute.target.name)
+            else { continue }
+            add(
+                attribute.target.name,
+                before.column,
+                after.column,
+                ComparedColumn.Keeping(attribute.target, of: source)
             )
         }
         for relationship in mapping.relationships {
-            guard let source = relationship.source,
-                case .toOne(let before)? = former.relationship(source.name)?.storage,
-                case .toOne(let after)? = entity.relationship(relationship.target.name)?.storage,
-                plan.lost(from: source.destination, to: relationship.target.destination).isEmpty
-            else { continue }
-            columns.append(
-                Column(
-                    subject: "\(entity.name).\(relationship.target.name)",
-                    source: before.column,
-                    migrated: after.column
-                )
-            )
+            guard let (before, after) = keys(of: relationship, former, entity) else { continue }
+            add(relationship.target.name, before.column, after.column)
+            guard let order = before.orderColumn, let other = after.orderColumn else { continue }
+            add(relationship.target.name, order, other, .bytesOrNull)
+        }
+        for column in RowMapping.ownColumns(of: former.table, in: plan) where !column.isGenerated {
+            add(column.name, column.name, column.name)
         }
         return columns
     }
+}
 
-    /// False where rows get a default, a derived value, or another form of external storage.
-    private func keepsValues(_ target: AttributeDescription, of source: AttributeDescription) -> Bool {
-        !target.isDerived && target.allowsExternalBinaryDataStorage == source.allowsExternalBinaryDataStorage
-            && (target.isOptional || !source.isOptional)
+/// A column of the source and the column that keeps its values.
+private struct ComparedColumn {
+    /// What a migration does to the values.
+    enum Keeping {
+        case bytes
+        /// Null becomes a default or a new order key.
+        case bytesOrNull
+        /// External storage is permitted now.
+        case external
+        /// External storage is not permitted any more.
+        case inRow
+
+        init(_ target: AttributeDescription, of source: AttributeDescription) {
+            if target.allowsExternalBinaryDataStorage != source.allowsExternalBinaryDataStorage {
+                self = target.allowsExternalBinaryDataStorage ? .external : .inRow
+            } else {
+                self = target.isOptional || !source.isOptional ? .bytes : .bytesOrNull
+            }
+        }
     }
+
+    let subject: String
+    let source: String
+    let migrated: String
+    var keeping = Keeping.bytes
 }

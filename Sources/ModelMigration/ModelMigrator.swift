@@ -15,6 +15,8 @@ package struct ModelMigrator {
         package let extendedTables: [String]
         /// The external files that no row refers to any more; remove them once the migration is published.
         package let orphanedFiles: [String]
+        /// What the source had and the target has no place for.
+        package let lostValues: [LostValues]
     }
 
     package let mapping: InferredMapping
@@ -87,6 +89,7 @@ package struct ModelMigrator {
     ) throws -> Result {
         let files = ExternalReferences(connection)
         try files.record(in: plan.source.layout, as: .before)
+        let lostValues = try lostValues()
         var rewriting = TableRewriting(plan, connection)
         try rewriting.run()
         try writeNumbers()
@@ -101,8 +104,15 @@ package struct ModelMigrator {
         return Result(
             copiedTables: rewriting.copied,
             extendedTables: rewriting.extended,
-            orphanedFiles: try files.orphans()
+            orphanedFiles: try files.orphans().filter { try isFile($0) },
+            lostValues: lostValues
         )
+    }
+
+    /// True for the name of a file in the folder of external files; a row may contain any name.
+    private func isFile(_ name: String) throws -> Bool {
+        guard Directory.isName(name) else { return false }
+        return try external?.status(of: name)?.kind == .regular
     }
 
     /// The layout of the migrated tables; throws if they are not those of the target model.

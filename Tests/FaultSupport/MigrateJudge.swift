@@ -9,7 +9,7 @@ package struct MigrateJudge: Judge {
     let migrated: PlainStore.Content
 
     private static let folder = "group"
-    static let document = "Second.xcdatamodel"
+    package static let document = "Second.xcdatamodel"
     private static let asidePrefix = ".store-migrate-aside-"
     private static let values = "SELECT Z_PK, Z_ENT, Z_OPT, ZNAME FROM ZHABIT ORDER BY Z_PK"
     private var share: ShareJudge { ShareJudge(template: template) }
@@ -59,7 +59,7 @@ package struct MigrateJudge: Judge {
     }
 
     /// Writes the new model version.
-    static func writeModel(_ scratch: Scratch, removesPicture: Bool) throws {
+    package static func writeModel(_ scratch: Scratch, removesPicture: Bool) throws {
         let picture =
             #"<attribute name="picture" optional="YES" attributeType="Binary" allowsExternalBinaryDataStorage="YES"/>"#
         let text = """

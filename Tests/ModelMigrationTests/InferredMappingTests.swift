@@ -482,26 +482,3 @@ extension InferredMappingTests {
         ),
     ]
 }
-
-@Suite("The page of inferable changes")
-struct InferableChangesPageTests {
-    @Test("The page lists each change and each refusal once, with Core Data's error")
-    func page() throws {
-        let package = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
-        let folder = try Directory.open(path: package + "/Sources/ModelMigration/ModelMigration.docc")
-        let text = String(decoding: try folder.contents(of: "InferableChanges.md", limit: 1 << 20), as: UTF8.self)
-        let rows = text.split(separator: "\n").filter { $0.hasPrefix("| `") }
-            .map { $0.split(separator: "|").map { $0.filter { $0 != "`" && $0 != " " } } }
-        let changes = MappingChange.Kind.allCases.map(\.rawValue)
-        let rules = MappingRefusal.Rule.allCases
-        #expect(rows.map { $0[0] } == changes + rules.map(\.rawValue))
-        let codes = rules.map { $0.coreDataErrorCode.map(String.init) ?? "none" }
-        #expect(rows.suffix(rules.count).map { $0[1] } == codes)
-    }
-
-    @Test("Each change that the mapping can have has a case of a rule")
-    func coverage() throws {
-        let kinds = InferredMappingTests.inferable.flatMap(\.changes).map { String($0.prefix { $0 != " " }) }
-        #expect(Set(kinds) == Set(MappingChange.Kind.allCases.map(\.rawValue)))
-    }
-}

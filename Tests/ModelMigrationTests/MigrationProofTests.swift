@@ -40,16 +40,115 @@ struct MigrationProofTests {
     func differences(_ change: (sql: String, differences: [String])) throws {
         try withStore(Self.source, Self.rows) { connection, scratch in
             let target = MigrationTarget(ModelFile(model: Self.target), path: "")
-            let location = scratch.location("Copy.sqlite")
-            _ = try connection.value("PRAGMA wal_checkpoint(TRUNCATE)")
-            let file = try scratch.directory.createFile(location.name, mode: 0o600)
-            try scratch.directory.openFile("Store.sqlite", for: .reading).copyBytes(to: file, chunk: 1 << 16)
-            try file.close()
-            let copy = try StoreConnection(location, access: .privateCopy)
-            _ = try ModelMigrator(copy, to: target).migrate()
+            let copy = try Self.copy(connection, in: scratch)
+            let result = try ModelMigrator(copy, to: target).migrate()
+            #expect(result.lostValues.map { "\($0.subject) \($0.count)" } == ["A.y 2"])
             try copy.execute(change.sql)
             let proof = try MigrationProof(of: copy, migratedFrom: connection, to: target)
             #expect(try proof.differences() == change.differences)
+        }
+    }
+
+    private static func copy(_ connection: StoreConnection, in scratch: ScratchFolder) throws -> StoreConnection {
+        let location = scratch.location("Copy.sqlite")
+        _ = try connection.value("PRAGMA wal_checkpoint(TRUNCATE)")
+        let file = try scratch.directory.createFile(location.name, mode: 0o600)
+        try scratch.directory.openFile("Store.sqlite", for: .reading).copyBytes(to: file, chunk: 1 << 16)
+        try file.close()
+        return try StoreConnection(location, access: .privateCopy)
+    }
+
+    private static let file = "0F0A3D0C-1DB3-4B0E-8A6B-2E3E5F3E9A11"
+
+    /// Models with a join table, attributes that move in a hierarchy, and external storage that changes.
+    private static func forms(isNew: Bool) -> ManagedObjectModel {
+        let own = [
+            attribute("required", required: isNew, default: isNew ? .string("-") : nil),
+            attribute("file", .binaryData, external: !isNew), attribute("raw", .binaryData, external: isNew),
+        ]
+        return model(
+            entity("Item", [attribute(isNew ? "up" : "down")]),
+            entity(
+                "Note",
+                parent: "Item",
+                own + [attribute(isNew ? "down" : "up")],
+                [toMany("tags", "Tag", inverse: "notes", ordered: true)]
+            ),
+            entity(
+                "Tag",
+                [attribute(isNew ? "title" : "name", was: "name")],
+                [toMany("notes", "Note", inverse: "tags")]
+            )
+        )
+    }
+
+    /// A change of the migrated store, and what differs then; `JOIN`, `NOTE`, `TAG` and `PLACE` stand for the join table.
+    static let otherChanges: [(sql: String, difference: String?)] = [
+        ("SELECT 1", nil),
+        ("DELETE FROM JOIN WHERE TAG = 2", "Note.tags"),
+        ("UPDATE JOIN SET TAG = 3 WHERE TAG = 2", "Note.tags"),
+        ("INSERT INTO JOIN (NOTE, TAG, PLACE) VALUES (1, 3, 9)", "Note.tags"),
+        ("UPDATE JOIN SET PLACE = 9 WHERE TAG = 2", "Note.tags"),
+        ("UPDATE ZITEM SET ZUP = 'other' WHERE Z_PK = 1", "Note.up"),
+        ("UPDATE ZITEM SET ZDOWN = NULL WHERE Z_PK = 1", "Note.down"),
+        ("UPDATE ZITEM SET ZREQUIRED = 'other' WHERE Z_PK = 1", "Note.required"),
+        ("UPDATE ZITEM SET ZREQUIRED = 'other' WHERE Z_PK = 2", nil),
+        ("UPDATE ZITEM SET ZFILE = x'01' WHERE Z_PK = 1", "Note.file"),
+        ("UPDATE ZITEM SET ZFILE = x'01' WHERE Z_PK = 2", "Note.file"),
+        ("UPDATE ZITEM SET ZRAW = x'6162' WHERE Z_PK = 1", "Note.raw"),
+        ("UPDATE ZTAG SET ZTITLE = 'other' WHERE Z_PK = 3", "Tag.title"),
+        ("UPDATE ZTAG SET own = 'other'", "Tag.own"),
+        ("UPDATE own SET b = 'other'", "own"),
+        ("DELETE FROM own", "own"),
+        ("DROP TABLE own", "own"),
+    ]
+
+    @Test(
+        "Join rows, moved values, values in files, and what an app added are compared",
+        arguments: otherChanges
+    )
+    func otherDifferences(_ change: (sql: String, difference: String?)) throws {
+        try withStore(Self.forms(isNew: false), "SELECT 1") { connection, scratch in
+            func words(_ sql: String, _ store: StoreConnection) throws -> String {
+                let join = try #require(try StoreLayout(reading: store)?.joinTables.first)
+                let (note, tag) = join.first.entity == "Note" ? (join.first, join.second) : (join.second, join.first)
+                return [
+                    ("JOIN", join.name), ("NOTE", note.column), ("TAG", tag.column), ("PLACE", note.orderColumn ?? ""),
+                ]
+                .reduce(sql) { text, word in
+                    text.split(separator: " ", omittingEmptySubsequences: false)
+                        .map { part in
+                            part.hasPrefix("(") || part.hasSuffix(",") || part.hasSuffix(")")
+                                ? part.replacing(word.0, with: word.1) : part == word.0 ? word.1[...] : part
+                        }
+                        .joined(separator: " ")
+                }
+            }
+            let folder = try scratch.directory.createDirectory("files", mode: 0o700)
+            let file = try folder.createFile(Self.file, mode: 0o600)
+            try Array("in a file".utf8).withUnsafeBytes { try file.write($0, at: 0) }
+            try connection.execute(
+                words(
+                    """
+                    INSERT INTO ZITEM (Z_PK, Z_ENT, Z_OPT, ZDOWN, ZUP, ZREQUIRED, ZFILE, ZRAW) VALUES
+                      (1, 2, 1, 'd', 'u', 'r', CAST(x'02' || '\(Self.file)' || x'00' AS BLOB), x'6161'),
+                      (2, 2, 1, NULL, NULL, NULL, x'016162', NULL), (3, 1, 1, 'lost', NULL, NULL, NULL, NULL);
+                    INSERT INTO ZTAG (Z_PK, Z_ENT, Z_OPT, ZNAME) VALUES (1, 3, 1, 'a'), (2, 3, 1, 'b'), (3, 3, 1, NULL);
+                    INSERT INTO JOIN (NOTE, TAG, PLACE) VALUES (1, 1, 1), (1, 2, 2), (2, 1, 1);
+                    ALTER TABLE ZTAG ADD COLUMN own; UPDATE ZTAG SET own = 'kept';
+                    CREATE TABLE own (a, b); INSERT INTO own VALUES (1, 'kept');
+                    """,
+                    connection
+                )
+            )
+            let target = MigrationTarget(ModelFile(model: Self.forms(isNew: true)), path: "")
+            let copy = try Self.copy(connection, in: scratch)
+            let result = try ModelMigrator(copy, to: target, external: folder).migrate()
+            #expect(result.lostValues.map { "\($0.subject) \($0.count)" } == ["Item.down 1"])
+            #expect(result.orphanedFiles == [Self.file])
+            try copy.execute(words(change.sql, copy))
+            let proof = try MigrationProof(of: copy, migratedFrom: connection, to: target, external: folder)
+            #expect(try proof.differences().first == change.difference)
         }
     }
 }

@@ -132,7 +132,7 @@ struct ModelMigratorTests {
         try withStore(source, sql) { connection, scratch in
             let location = scratch.location("Store.sqlite")
             let files = try ExternalData.ensure(of: location, in: scratch.directory, mode: 0o755, group: nil)
-            try files.createFile(Self.file, mode: 0o644).close()
+            for name in [Self.file, String(other)] { try files.createFile(name, mode: 0o644).close() }
             let file = try files.openFile(Self.file, for: .writing)
             try [UInt8]([2, 7]).withUnsafeBytes { try file.write($0, at: 0) }
             try file.close()

@@ -54,6 +54,17 @@ struct ConfigurationTests {
         #expect(found.strategies.plugins.pluginPath.map(\.text) == [scratch.path + "/plugins"])
     }
 
+    @Test("migrate, model and version make a share migrate its copy, and need each other as the options do")
+    func migration() throws {
+        let found = try share("model: Habits.momd\nmigrate: true\nversion: Habits 2\n", ["old", "new"]).policy
+        #expect(found.migrate && found.modelVersion == "Habits 2")
+        #expect(found.model?.text == scratch.path + "/Habits.momd")
+        #expect(try !share("model: Habits.momd\nmigrate: false\n", ["old", "new"]).policy.migrate)
+        for yaml in ["migrate: true", "model: Habits.momd\nversion: Habits 2"] {
+            #expect(throws: (any Error).self) { try share(yaml, ["old", "new"]) }
+        }
+    }
+
     @Test("legacy-defaults and legacy-key become one import per list element")
     func legacyChanges() throws {
         let yaml = "legacy-defaults: [group.plist, /other.plist]\nlegacy-key: [pending, changes]\n"
@@ -121,6 +132,7 @@ struct ConfigurationTests {
             ("level: files\nold: keep\n", "line 2, column 6: 'keep' is not a value of 'old'; use fence, capture"),
             ("on-both: \"no\"", "line 1, column 10: 'no' is not a value of 'on-both'; use fail, keep-old, keep-new"),
             ("level:  deep", "line 1, column 9: 'deep' is not a value of 'level'; use files, sqlite"),
+            ("model: m\nmigrate: maybe", "line 2, column 10: 'maybe' is not a value of 'migrate'; use true, false"),
             ("if-missing: never", "line 1, column 13: 'never' is not a value of 'if-missing'; use fail, ignore"),
             ("if-busy: x", "line 1, column 10: 'x' is not a value of 'if-busy'; use wait, defer, fail"),
             ("plugin-sandbox: off", "line 1, column 17: 'off' is not a value of 'plugin-sandbox'; use required"),
@@ -191,6 +203,7 @@ struct ConfigurationTests {
         .previous: ["/a.sqlite", "/b.sqlite", "/c.sqlite"], .onSeveral: ["newest", "merge", "fail"],
         .old: ["fence", "capture", "fence"], .onBoth: ["merge", "keep-old", "keep-new"],
         .level: ["files", "sqlite", "coredata"], .model: ["/a.momd", "/b.momd", "/c.momd"],
+        .migrate: ["true", "false", "true"], .version: ["1", "2", "3"],
         .ifMissing: ["ignore", "fail", "ignore"], .ifBusy: ["wait", "defer", "fail"],
         .lockTimeout: ["1s", "2s", "3s"], .state: ["/a", "/b", "/c"],
         .backup: ["/archives", "/other", "/third"],
@@ -214,6 +227,8 @@ struct ConfigurationTests {
         case .onBoth: verb.policy.onBoth.rawValue
         case .level: verb.policy.level.rawValue
         case .model: verb.policy.model?.text
+        case .migrate: "\(verb.policy.migrate)"
+        case .version: verb.policy.modelVersion
         case .ifMissing: verb.policy.ifMissing.rawValue
         case .ifBusy: verb.run.ifBusy.rawValue
         case .lockTimeout: verb.run.access.lockTimeout.description
@@ -240,6 +255,7 @@ struct ConfigurationTests {
         // Options that fit only together with another option.
         let other: [ConfigurationKey: String] = [
             .name: "group: g", .groups: "group: g", .legacyKey: "legacy-defaults: /p", .legacyDefaults: "legacy-key: k",
+            .migrate: "model: /m", .version: "model: /m\nmigrate: true",
         ]
         let file = try scratch.file("key.yaml", Array((yaml + "\n" + (other[key] ?? "")).utf8))
         let environment = [key.variable: values[1]]
@@ -252,6 +268,11 @@ struct ConfigurationTests {
             #expect(try found([:]) == values[0])
             // The library reads the variable of this key itself, and it overrides the file.
             #expect(try found(environment) == (key == .groups ? nil : values[1]))
+            guard key != .migrate else {
+                // A flag.
+                #expect(try found(environment, [key.option]) == values[2])
+                return
+            }
             #expect(try found(environment, ["\(key.option)=\(values[2])"]) == values[2])
             #expect(try found(environment, [key.option, values[2]]) == values[2])
         }

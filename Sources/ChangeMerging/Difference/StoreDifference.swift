@@ -31,6 +31,18 @@ public struct StoreDifference: BlockingCalls {
         includingValues: Bool = false,
         _ body: (ObjectDifference) throws -> Void
     ) throws -> DifferenceSummary {
+        try compare(first, with: second, base: base, includingValues: includingValues, preparing: { $0 }, body)
+    }
+
+    /// The same; `preparing` gets both stores and the base, and returns the ones to compare.
+    package func compare(
+        _ first: StoreLocation,
+        with second: StoreLocation,
+        base: StoreLocation? = nil,
+        includingValues: Bool = false,
+        preparing: ([MergePlace]) throws -> [MergePlace],
+        _ body: (ObjectDifference) throws -> Void
+    ) throws -> DifferenceSummary {
         let reader = StoreReader(
             lockTimeout: lockTimeout,
             allowsNetworkFileSystem: allowsNetworkFileSystem,
@@ -82,9 +94,11 @@ public struct StoreDifference: BlockingCalls {
         return try reader.withView(of: first) { first in
             try reader.withView(of: second) { second in
                 let places = [first, second].map { MergePlace($0.connection, externalData: $0.externalData) }
-                guard let base else { return try compare(places) }
+                guard let base else { return try compare(preparing(places)) }
                 return try reader.withView(of: base) { view in
-                    try compare(places + [MergePlace(view.connection, externalData: view.externalData)])
+                    try compare(
+                        preparing(places + [MergePlace(view.connection, externalData: view.externalData)])
+                    )
                 }
             }
         }

@@ -241,17 +241,23 @@ package struct StateFolder: Sendable {
     }
 
     /// Throws when this user may not create the folder, or write to it; creates nothing.
-    package func requireWritable() throws {
+    ///
+    /// `advisesCapture` is false for runs without an old store that could be captured instead.
+    package func requireWritable(advisesCapture: Bool = true) throws {
         let parent = try Directory.open(path: root.folder)
         var folder = parent
         for name in [root.name, storeName] {
             guard try folder.status(of: name) != nil else { break }
             folder = try folder.openDirectory(name)
         }
-        guard try folder.allowsWriting() else { throw notWritable(in: folder, nil) }
+        guard try folder.allowsWriting() else { throw notWritable(in: folder, nil, advisesCapture) }
     }
 
-    private func notWritable(in folder: Directory, _ cause: (any Error)?) -> MigrationError {
+    private func notWritable(
+        in folder: Directory,
+        _ cause: (any Error)?,
+        _ advisesCapture: Bool = true
+    ) -> MigrationError {
         let isReadOnly = (try? folder.space())?.isReadOnly == true
         let reason = isReadOnly ? ": its file system is mounted read-only" : ""
         let remedy = isReadOnly ? "Remount the file system read-write" : "Run as the folder's owner"
@@ -259,7 +265,7 @@ package struct StateFolder: Sendable {
             .notWritable,
             "cannot create or write the journal's folder\(reason)",
             path: path,
-            advice: "\(remedy), or capture the old store, with another state folder.",
+            advice: remedy + (advisesCapture ? ", or capture the old store, with another state folder." : "."),
             underlyingError: cause
         )
     }

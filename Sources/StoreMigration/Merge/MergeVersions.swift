@@ -5,7 +5,8 @@ import SafeFiles
 public import StoreFormat
 
 extension Finding.Code {
-    /// The new model version lacks properties or entities of merged rows; their values are only in the old store.
+    /// The new model version lacks properties or entities of migrated or merged rows; their values are only in the former
+    /// or old store.
     public static let notInNewVersion = Finding.Code(rawValue: "notInNewVersion")
 }
 
@@ -153,7 +154,7 @@ struct MergeVersions {
     // MARK: Migrating
 
     /// A migrated and proved copy of a source; the source itself if it has the version.
-    private func migrate(_ place: MergePlace, to target: MigrationTarget, in folder: Directory) throws -> MergePlace {
+    func migrate(_ place: MergePlace, to target: MigrationTarget, in folder: Directory) throws -> MergePlace {
         let original = try ModelMigrator(
             place.connection,
             to: target,

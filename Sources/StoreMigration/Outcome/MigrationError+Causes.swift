@@ -201,7 +201,7 @@ extension StoreError.Code {
     /// What to do; nil if the outcome's advice suffices.
     fileprivate var advice: String? {
         switch self {
-        case .unreadable: "Run as a user who may read it."
+        case .unreadable: "Run as a user who may read it; run as root, the command acts as the owner of the store."
         case .notADatabase, .emptyFile: "Name the main file of an SQLite store."
         case .damaged: UnreadableStore.Reason.damaged.advice
         case .fenced: "Nothing was changed. Run the command on the store that has the data now."

@@ -65,6 +65,7 @@ struct StagedMigration {
             finding.code == .externalFileUnused
                 && result.orphanedFiles.contains { finding.path?.hasSuffix("/" + $0) == true }
         }
+        proof.findings += result.lostValues.findings(at: place.path)
         let start = ContinuousClock.now
         try requireValues(in: image, migratedFrom: source)
         let content = VerificationReport.LevelResult(
@@ -79,7 +80,8 @@ struct StagedMigration {
 
     /// Throws unless the migrated file has every value of `source` that both versions have.
     func requireValues(in image: StoreConnection, migratedFrom source: StoreConnection) throws {
-        let differences = try MigrationProof(of: image, migratedFrom: source, to: target).differences(monitor: monitor)
+        let differences = try MigrationProof(of: image, migratedFrom: source, to: target, external: external)
+            .differences(monitor: monitor)
         guard let first = differences.first else { return }
         throw MigrationError(
             .verificationFailed,
@@ -87,6 +89,23 @@ struct StagedMigration {
             path: place.path,
             advice: "The store is unchanged. Run the verify command on it, and migrate it with its app."
         )
+    }
+}
+
+extension [LostValues] {
+    /// One finding that names all of them; none without any.
+    func findings(at path: String) -> [Finding] {
+        guard !isEmpty else { return [] }
+        let list = map { "\($0.subject) (\($0.count))" }.joined(separator: ", ")
+        return [
+            Finding(
+                .notInNewVersion,
+                .warning,
+                level: .content,
+                "the new model version lacks \(list); these values and objects are only in the former store",
+                path: path
+            )
+        ]
     }
 }
 

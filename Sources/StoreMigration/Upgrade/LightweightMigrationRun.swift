@@ -50,14 +50,14 @@ struct LightweightMigrationRun {
     /// What a run would do; throws what would stop it.
     func dryRun() throws -> MigrationForecast {
         try requireInUse(stateFolder.state())
-        let forecast = try forecast()
+        let forecast = try forecast(countsLosses: true)
         if forecast.verdict == .inferred { try requireWritable() }
         return forecast
     }
 
     /// Throws unless this user can write the store and its journal.
     private func requireWritable() throws {
-        try stateFolder.requireWritable()
+        try stateFolder.requireWritable(advisesCapture: false)
         try ShareRequirements.requireWritable(place, in: Directory.open(path: place.folder)) { reason in
             MigrationError(
                 .notWritable,
@@ -69,7 +69,7 @@ struct LightweightMigrationRun {
     }
 
     /// What a run would do; reads the store, and every row if requirements depend on rows and `examinesRows` is true.
-    func forecast(examinesRows: Bool = true) throws -> MigrationForecast {
+    func forecast(examinesRows: Bool = true, countsLosses: Bool = false) throws -> MigrationForecast {
         let inspection = try inspection()
         if inspection.fence != nil, let succession = try Succession(of: place, surroundings) {
             throw MigrationError.outOfUse(succession, next: .inspect(path: succession.store.path))
@@ -81,8 +81,11 @@ struct LightweightMigrationRun {
             do {
                 let migrator = try ModelMigrator(view.connection, to: target, external: view.externalData)
                 mapping = migrator.mapping
-                if examinesRows, !migrator.isUpToDate { try migrator.check() }
-                return forecast(migrator.isUpToDate ? .compatible : .inferred, mapping, holders: holders)
+                guard !migrator.isUpToDate else { return forecast(.compatible, mapping, holders: holders) }
+                if examinesRows { try migrator.check() }
+                // A run reports what its own copy loses.
+                let lost = countsLosses ? try migrator.lostValues() : []
+                return forecast(.inferred, mapping, losing: lost, holders: holders)
             } catch let error as MappingRefusals {
                 return forecast(.refused, mapping, error.refusals, holders: holders)
             }
@@ -93,6 +96,7 @@ struct LightweightMigrationRun {
         _ verdict: MigrationForecast.Verdict,
         _ mapping: InferredMapping?,
         _ refusals: [MappingRefusal] = [],
+        losing lostValues: [LostValues] = [],
         holders: [Int32]
     ) -> MigrationForecast {
         MigrationForecast(
@@ -101,6 +105,7 @@ struct LightweightMigrationRun {
             target: target,
             mapping: mapping,
             refusals: refusals,
+            lostValues: lostValues,
             holders: holders
         )
     }
@@ -196,12 +201,18 @@ struct LightweightMigrationRun {
             mapping: forecast.mapping,
             copiedTables: migrated?.copiedTables ?? [],
             extendedTables: migrated?.extendedTables ?? [],
-            removedFiles: migrated?.orphanedFiles ?? [],
+            removedFiles: try removed(migrated?.orphanedFiles ?? [], in: context.container),
             keptAside: result.keptAside,
             report: result.copy.proof?.report,
             findings: result.findings + Finding.open(in: forecast.holders, at: place.path),
             message: "the former store is kept"
         )
+    }
+
+    /// The files without a reference that are gone; one stays if another store uses the folder, or if it changed.
+    private func removed(_ names: [String], in container: Directory) throws -> [String] {
+        let folder = try container.externalData(of: place)
+        return try names.filter { try folder?.status(of: $0) == nil }
     }
 
     /// An equal copy that is proved, migrated and proved again.

@@ -28,12 +28,14 @@ public struct MigrationForecast: Sendable {
     public let mapping: InferredMapping?
     /// Every reason for a refusal, with Core Data's error code.
     public let refusals: [MappingRefusal]
+    /// What the store has and the target model has no place for.
+    let lostValues: [LostValues]
     /// The other processes that have the store open, as far as this user can see them.
     public let holders: [Int32]
 
-    /// One finding for each refusal, then one for the processes that have the store open.
+    /// One finding for each refusal, then what would be lost, then one for the processes that have the store open.
     public var findings: [Finding] {
-        refusals.findings(at: path) + Finding.open(in: holders, at: path)
+        refusals.findings(at: path) + lostValues.findings(at: path) + Finding.open(in: holders, at: path)
     }
 
     /// The error of a run with this verdict; nil if the migration is possible.

@@ -130,6 +130,8 @@ extension ConfigurationKey {
         case .onBoth: verb.policy.onBoth = .init(argument: text) ?? verb.policy.onBoth
         case .level: verb.policy.level = .init(argument: text) ?? verb.policy.level
         case .model: verb.policy.model = path
+        case .migrate: verb.policy.migrate = text == "true"
+        case .version: verb.policy.modelVersion = text
         case .ifMissing: verb.policy.ifMissing = .init(argument: text) ?? verb.policy.ifMissing
         case .ifBusy: verb.run.ifBusy = .init(argument: text) ?? verb.run.ifBusy
         case .lockTimeout: verb.run.access.lockTimeout = try LockTimeout(argument: text)

@@ -22,7 +22,11 @@ extension ConfigurationKey {
         case .strategies: message { try Self.requireSound(StrategyArguments.selection(text)) }
         case .group: message { try GroupOptions.requireIdentifier(text) }
         case .name: message { try GroupOptions.requireName(text) }
-        case .groups, .previous, .model, .state, .pluginPath, .backup, .descriptions, .legacyDefaults, .legacyKey: nil
+        case .migrate:
+            ["true", "false"].contains(text) ? nil : "'\(text)' is not a value of 'migrate'; use true, false"
+        case .groups, .previous, .model, .version, .state, .pluginPath, .backup, .descriptions, .legacyDefaults,
+            .legacyKey:
+            nil
         }
     }
 

@@ -9,6 +9,8 @@ enum ConfigurationKey: String, CaseIterable {
     case onBoth = "on-both"
     case level
     case model
+    case migrate
+    case version
     case ifMissing = "if-missing"
     case ifBusy = "if-busy"
     case lockTimeout = "lock-timeout"

@@ -10,7 +10,8 @@ struct DiffVerb: Verb {
         abstract: "Shows by entity and object how two stores differ; writes nothing.",
         discussion: """
             Inserted means only in B, deleted means only in A. With --base, the store both were copied from, it shows the \
-            changes of each since then, and the conflicts of a merge of B into A. Values are shown only with --values.
+            changes of each since then, and the conflicts of a merge of B into A. Values are shown only with --values. \
+            Stores of different model versions are compared in copies that are migrated as migrate would.
             """
     )
     static let words = ["diff"]
@@ -62,28 +63,31 @@ struct DiffVerb: Verb {
         for location in [first, second, original].compactMap({ $0 }) {
             _ = try access.layout(of: location, reporter)
         }
-        let difference = StoreDifference(
+        let comparison = StoreComparison(
             lockTimeout: access.lockTimeout.duration,
             allowsNetworkFileSystem: access.allowsNetworkFileSystem,
             onProgress: reporter.onProgress,
             isCancelled: reporter.isCancelled
         )
         var table = ObjectTable(widestCell: 100)
-        let summary = try difference.compare(
+        let result = try comparison.compare(
             first,
             with: second,
             base: original,
+            named: [a.path, other.path],
             includingValues: values
         ) { object in
             let lines = reporter.isJSON ? [object.record.text] : table.lines(adding: ObjectTable.row(object.cells))
             for line in lines { reporter.line(line) }
         }
+        let summary = result.summary
         for line in table.remainingLines() { reporter.line(line) }
+        reporter.report(result.findings)
         reporter.result(
             summary.text(a.path, other.path, reporter.style),
             record: summary.record(a.path, other.path, base: base?.path)
         )
         if reporter.isJSON { for conflict in summary.conflicts { reporter.line(conflict.record.text) } }
-        return Ending(summary.isEqual ? .done : .findings)
+        return Ending(summary.isEqual ? .done : .findings, findings: reporter.isJSON ? result.findings.count : 0)
     }
 }

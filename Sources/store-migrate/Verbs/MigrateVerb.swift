@@ -66,10 +66,11 @@ struct MigrateVerb: Verb {
             for change in forecast.mapping?.changes ?? [] { reporter.line(change.record.text) }
             for refusal in forecast.refusals { reporter.line(refusal.record.text) }
         }
-        let open = forecast.findings.filter { $0.code == .storeOpen }
-        reporter.report(open)
+        // The table has the refusals.
+        let other = forecast.findings.filter { $0.code != .mappingRefused }
+        reporter.report(other)
         reporter.result(forecast.text(reporter.style), record: forecast.record)
-        let findings = reporter.isJSON ? open.count : 0
+        let findings = reporter.isJSON ? other.count : 0
         return Ending(forecast.verdict == .refused ? .findings : .done, findings: findings)
     }
 }

@@ -5,6 +5,7 @@ enum ReferencePage: String {
     case readme = "README.md"
     case exitStatusesAndJSON = "Sources/StoreMigration/StoreMigration.docc/ExitStatusesAndJSON.md"
     case guarantees = "Sources/StoreMigration/StoreMigration.docc/Guarantees.md"
+    case moveAndMigrate = "Sources/StoreMigration/StoreMigration.docc/MoveAndMigrate.md"
     case commandLine = "Sources/StoreMigration/StoreMigration.docc/CommandLine.md"
     case library = "Sources/StoreMigration/StoreMigration.docc/UsingTheLibrary.md"
     case fetchedResults = "Sources/ManagedObjects/ManagedObjects.docc/FetchedResults.md"

@@ -69,6 +69,54 @@ struct DiffVerbTests {
         #expect(try scratch.fingerprint() == before)
     }
 
+    @Test("diff compares stores of two model versions in migrated copies, whichever comes first")
+    func versions() async throws {
+        let (a, b) = (try await ModelVersions(), try await ModelVersions())
+        let renamed = #"<attribute name="title" attributeType="String" elementID="name"/>"#
+        let second = try b.document("Second", ModelVersions.habit(name: renamed))
+        let base = try a.scratch.folder("base") + "/Habits.sqlite"
+        try await SQLiteProgram.run(a.store, "PRAGMA wal_checkpoint(TRUNCATE)")
+        try a.scratch.copy(a.store, as: "base/Habits.sqlite")
+        try a.scratch.copy(a.scratch.path(".Habits_SUPPORT"), as: "base/.Habits_SUPPORT")
+        #expect(try await Tool.run(["migrate", b.store, "--model", second]).status == 0)
+        try await SQLiteProgram.run(b.store, "UPDATE ZHABIT SET ZTITLE = 'secret', Z_OPT = 2 WHERE Z_PK = 2")
+        let before = [try a.scratch.fingerprint(), try b.scratch.fingerprint()]
+        for arguments in [[a.store, b.store], [b.store, a.store], [a.store, b.store, "--base", base]] {
+            let (run, records) = try await Self.run(arguments)
+            #expect(run.status == 3, "\(run.errors)")
+            let found = records.filter { $0["type"]?.string == "difference" }
+            #expect(found.map { $0["change"]?.string } == ["updated"], "\(run.output)")
+            #expect(found.first?["entity"]?.string == "Habit")
+            let finding = records.first { $0["code"]?.string == "modelVersionsDiffer" }
+            #expect(finding?["message"]?.string?.contains("migrated to the model version of \(b.store)") == true)
+        }
+        #expect([try a.scratch.fingerprint(), try b.scratch.fingerprint()] == before)
+    }
+
+    @Test("diff compares stores without a mapping by the names of their properties, and says so")
+    func unrelatedVersions() async throws {
+        let (a, b) = (try await ModelVersions(leaves: "nothing"), try await ModelVersions(leaves: "nothing"))
+        let recipe = try b.scratch.file(
+            "dates.yaml",
+            Array(
+                """
+                about: Another type.
+                seed: dates
+                model: {entities: {Habit: {attributes: {name: {type: date}}}}}
+                saves: [{at: 2026-03-01T09:00:00Z, insert: [{entity: Habit, values: {}}]}]
+                """
+                .utf8
+            )
+        )
+        let store = b.scratch.path("Dates.sqlite")
+        #expect(try await Tool.run(["fixture", "build", recipe, store]).status == 0)
+        let (run, records) = try await Self.run([a.store, store])
+        #expect(run.status == 3, "\(run.errors)")
+        let finding = records.first { $0["code"]?.string == "modelVersionsDiffer" }
+        #expect(finding?["message"]?.string?.contains("no migration can be inferred") == true)
+        #expect(records.contains { $0["type"]?.string == "difference" })
+    }
+
     @Test("diff ends with 10 for a missing store and 12 for a file that is not a store")
     func missing() async throws {
         let scratch = try Scratch()

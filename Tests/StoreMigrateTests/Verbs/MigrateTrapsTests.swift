@@ -51,6 +51,45 @@ struct MigrateTrapsTests {
             model: "bad.xcdatamodeld",
             options: ["--version", "Third"]
         ),
+        Case(
+            testDescription: "a keyed archive with a reference to an object that it lacks",
+            setup: """
+                echo YnBsaXN0MDDUAQIDBAUGExZZJGFyY2hpdmVyWCRvYmplY3RzVCR0b3BYJHZlcnNpb25fEA9OU0tleWVkQXJjaGl2ZXKjBwgN\
+                VSRudWxs0gkKCwxWJGNsYXNzWk5TRW50aXRpZXOAAoPuaygA0g4PEBFYJGNsYXNzZXNaJGNsYXNzbmFtZaIREl8QFE5TTWFuYWdl\
+                ZE9iamVjdE1vZGVsWE5TT2JqZWN00RQVVHJvb3SAARIAAYagCBEbJCkyREhOU1plZ2xxeoWIn6irsLIAAAAAAAABAQAAAAAAAAAX\
+                AAAAAAAAAAAAAAAAAAAAtw== | base64 -d > bad.mom
+                """,
+            status: 2,
+            model: "bad.mom"
+        ),
+        Case(
+            testDescription: "an array of more elements than memory",
+            setup: "echo YnBsaXN0MDCvExAAAAAAAAAACAAAAAAAAAEBAAAAAAAAAAEAAAAAAAAAAAAAAAAAAAAS | base64 -d > bad.mom",
+            status: 2,
+            model: "bad.mom"
+        ),
+        Case(
+            testDescription: "a current version outside the folder of versions",
+            setup: """
+                mkdir bad.xcdatamodeld; cp -r Second.xcdatamodel bad.xcdatamodeld/
+                echo '<plist><dict><key>_XCCurrentVersionName</key><string>../Second.xcdatamodel</string></dict></plist>' \
+                > bad.xcdatamodeld/.xccurrentversion
+                """,
+            status: 2,
+            model: "bad.xcdatamodeld"
+        ),
+        Case(
+            testDescription: "a version that is a link to the folder of versions",
+            setup: "mkdir bad.momd; ln -s . bad.momd/bad.mom",
+            status: 2,
+            model: "bad.momd"
+        ),
+        Case(
+            testDescription: "a FIFO as model",
+            setup: "mkfifo bad.mom",
+            status: 12,
+            model: "bad.mom"
+        ),
         Case(testDescription: "no store", setup: "true", status: 10, store: "None.sqlite", model: "Second.xcdatamodel"),
         Case(testDescription: "an empty file", setup: ": > E", status: 10, store: "E", model: "Second.xcdatamodel"),
         Case(
@@ -176,9 +215,66 @@ struct MigrateTrapsTests {
                 temporary: try nobody.folder("t")
             )
             #expect(run.status == 12 && run.errorLines.count == 1, "\(run.output)\(run.errors)")
+            // There is no old store that could be captured instead.
+            #expect(!run.errors.contains("capture"), "\(run.errors)")
         }
         #expect(try versions.scratch.fingerprint(versions.scratch.path("closed")) == before)
         try await Self.chmod("u+w", versions.scratch.path("closed"))
+    }
+
+    @Test("A store that its owner may only read ends with status 12, names the remedy, and nothing is changed")
+    func readOnlyStore() async throws {
+        let versions = try await ModelVersions(leaves: "nothing", in: "theirs")
+        let (model, theirs) = (try versions.second(), versions.scratch.path("theirs"))
+        let nobody = try Nobody(versions.scratch)
+        _ = try nobody.folder("theirs")
+        try await Self.chmod("a+rX", versions.scratch.path)
+        if ProcessIdentity.effectiveUser == 0 {
+            #expect(try await Tool.run(command: ["chown", "-R", "65534:65534", theirs]).status == 0)
+        }
+        #expect(try await Tool.run(command: ["chmod", "444", versions.store]).status == 0)
+        let before = try versions.scratch.fingerprint(theirs)
+        for form in [["-n"], []] {
+            let run = try await nobody.run(
+                ["migrate", versions.store, "--model", model] + form,
+                temporary: try nobody.folder("t")
+            )
+            #expect(run.status == 12 && run.errorLines.count == 1 && run.output.isEmpty, "\(run.output)\(run.errors)")
+            #expect(run.errors.contains("cannot write to the store: this user may only read it"), "\(run.errors)")
+            #expect(run.errors.contains("Run as its owner, or give this user write access"), "\(run.errors)")
+        }
+        #expect(try versions.scratch.fingerprint(theirs) == before)
+    }
+
+    @Test(
+        "A model that only root may read: its reader ends with status 12, root's migration succeeds, a share says as whom",
+        .enabled(if: ProcessIdentity.effectiveUser == 0)
+    )
+    func closedModel() async throws {
+        let versions = try await ModelVersions(in: "theirs")
+        let nobody = try Nobody(versions.scratch)
+        let (theirs, new) = (try nobody.folder("theirs"), try nobody.folder("new"))
+        #expect(try await Tool.run(command: ["chown", "-R", "65534:65534", theirs]).status == 0)
+        try versions.scratch.folder("secret")
+        _ = try versions.second()
+        let model = versions.scratch.path("secret/Second.xcdatamodel")
+        try FileManager.default.moveItem(atPath: versions.scratch.path("Second.xcdatamodel"), toPath: model)
+        #expect(try await Tool.run(command: ["chmod", "700", versions.scratch.path("secret")]).status == 0)
+        let temporary = try nobody.folder("t")
+        let before = try versions.scratch.fingerprint(theirs)
+        let migrate = ["migrate", versions.store, "--model", model]
+        let share = ["share", versions.store, new, "--level", "content", "--migrate", "--model", model]
+        for words in [migrate + ["-n"], migrate, share + ["-n"], share] {
+            let run = try await nobody.run(words, temporary: temporary)
+            #expect(run.status == 12 && run.errorLines.count == 1, "\(words): \(run.output)\(run.errors)")
+            #expect(run.errors.contains("Permission denied"), "\(run.errors)")
+        }
+        let asRoot = try await Tool.runProcess(share, environment: ["TMPDIR": temporary])
+        #expect(asRoot.status == 12 && asRoot.errorLines.count == 1, "\(asRoot.output)\(asRoot.errors)")
+        #expect(asRoot.errors.contains("run as root, the command acts as the owner of the store"), "\(asRoot.errors)")
+        #expect(try versions.scratch.fingerprint(theirs) == before)
+        let run = try await Tool.runProcess(migrate, environment: ["TMPDIR": temporary])
+        #expect(run.status == 0, "\(run.output)\(run.errors)")
     }
 
     private static func chmod(_ mode: String, _ path: String) async throws {

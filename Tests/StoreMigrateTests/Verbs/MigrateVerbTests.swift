@@ -61,8 +61,12 @@ struct MigrateVerbTests {
         #expect(changes.map { $0["property"]?.string } == ["image", "picture"])
         #expect(shown.first { $0["type"]?.string == "migration" }?["verdict"]?.string == "inferred")
 
+        let lost = shown.first { $0["code"]?.string == "notInNewVersion" }
+        #expect(lost?["message"]?.string?.contains("lacks Habit.picture (1)") == true)
+
         let done = try await lines(["migrate", versions.store, "--model", model])
 
+        #expect(done.contains { $0["code"]?.string == "notInNewVersion" })
         #expect(done.last?["outcome"]?.string == "migrated")
         let record = try #require(done.first { $0["type"]?.string == "migration" })
         #expect(record["copiedTables"]?.array?.map(\.string) == ["ZHABIT"])
@@ -73,6 +77,25 @@ struct MigrateVerbTests {
         let aside = try #require(record["keptAside"]?.string)
         #expect(try versions.scratch.names(aside + "/.Habits_SUPPORT/_EXTERNAL_DATA") == [removed])
         #expect(try await SQLiteProgram.run(aside + "/Habits.sqlite", "SELECT count(*) FROM ZHABIT") == "2\n")
+    }
+
+    @Test("A file that another store may use, or that is missing, is not listed as removed", arguments: [true, false])
+    func keptFiles(isShared: Bool) async throws {
+        let versions = try await ModelVersions(leaves: "nothing")
+        let model = try versions.document("Second", ModelVersions.habit().replacing("picture", with: "image"))
+        let files = versions.scratch.path(".Habits_SUPPORT/_EXTERNAL_DATA")
+        let names = try versions.scratch.names(files)
+        #expect(names.count == 1)
+        if isShared {
+            // The folder's name omits the extension.
+            try versions.scratch.copy(versions.store, as: "Habits.db")
+        } else {
+            try FileManager.default.removeItem(atPath: files + "/" + names[0])
+        }
+        let done = try await lines(["migrate", versions.store, "--model", model])
+        let record = try #require(done.first { $0["type"]?.string == "migration" })
+        #expect(record["removedFiles"]?.array?.isEmpty == true)
+        #expect(try versions.scratch.names(files) == (isShared ? names : []))
     }
 
     @Test("A store is a target, and gives its model cache byte for byte")

@@ -91,6 +91,8 @@ struct ShareMigrateTests {
         let run = try await Tool.run(share.words + ["--json"])
         #expect(run.status == 0, "\(run.errors)")
         let records = try Grammar().check(run)
+        let lost = records.first { $0["code"]?.string == "notInNewVersion" }
+        #expect(lost?["message"]?.string?.contains("lacks Habit.picture (1)") == true)
         let record = try #require(records.first { $0["type"]?.string == "migration" })
         #expect(record["copiedTables"]?.array?.map(\.string) == ["ZHABIT"])
         let omitted = try #require(record["removedFiles"]?.array?.first?.string)
@@ -253,6 +255,18 @@ struct ShareMigrateTests {
         #expect(run.status == 0 && run.output.contains("migrated to Second.xcdatamodel"), "\(run.output)\(run.errors)")
         #expect(try await SQLiteProgram.run(share.new, Self.migrated) == "Run|3\nRead|3\n")
         #expect(try await Tool.run(second).output.hasPrefix("Already shared"))
+    }
+
+    @Test("A configuration file turns the migration of a share on, and names the model")
+    func configured() async throws {
+        let share = try await Share()
+        let text = "model: \(share.model)\nmigrate: true\n"
+        let file = try share.versions.scratch.file("store-migrate.yaml", Array(text.utf8))
+        let words = ["share", share.old, share.new, "--level", "content", "--config", file]
+        let run = try await Tool.run(words)
+        #expect(run.status == 0 && run.output.contains("migrated to Second.xcdatamodel"), "\(run.output)\(run.errors)")
+        #expect(try await SQLiteProgram.run(share.new, Self.migrated) == "Run|3\nRead|3\n")
+        #expect(try await Tool.run(words).output.hasPrefix("Already shared"))
     }
 
     @Test("Options of a migration that do not fit together end with status 2")
