@@ -177,7 +177,7 @@ let package = Package(
             "StoreFixtures",
             ["StoreWriting", "StoreFormat", "NearNames", "SafeFiles", "CSQLite", "CYAML", .systemPackage]
         ),
-        .module("ModelMigration", ["StoreWriting", "StoreFormat", "SafeFiles", .systemPackage]),
+        .module("ModelMigration", ["StoreWriting", "StoreFormat", "SafeFiles", "CSQLite", .systemPackage]),
         // live
         .module(
             "ManagedObjects",

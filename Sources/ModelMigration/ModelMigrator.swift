@@ -90,12 +90,14 @@ package struct ModelMigrator {
         let files = ExternalReferences(connection)
         try files.record(in: plan.source.layout, as: .before)
         let lostValues = try lostValues()
+        let inlining = ExternalInlining(plan, connection, external)
+        try inlining.record()
         var rewriting = TableRewriting(plan, connection)
         try rewriting.run()
         try writeNumbers()
         try writeMetadata()
         let layout = try migratedLayout()
-        try inlineExternalValues(layout)
+        try inlining.write()
         try DerivedValues(plan, layout, connection).write()
         let history = HistoryRewriting(plan, layout, connection)
         try history.run()
@@ -165,47 +167,5 @@ package struct ModelMigrator {
         try connection.execute("CREATE TABLE IF NOT EXISTS Z_MODELCACHE (Z_CONTENT BLOB); DELETE FROM Z_MODELCACHE;")
         let cache = try target.modelCache ?? ModelCacheWriter.bytes(of: target.model)
         try connection.run("INSERT INTO Z_MODELCACHE (Z_CONTENT) VALUES (?)", [.blob(cache)])
-    }
-
-    // MARK: External storage
-
-    /// Moves the values in files into their rows where the target permits no files.
-    private func inlineExternalValues(_ layout: StoreLayout) throws {
-        for entity in mapping.entities {
-            for attribute in entity.attributes {
-                guard attribute.movesIntoRows, let stored = layout.entities[entity.target],
-                    let column = stored.attribute(attribute.target.name)?.column
-                else { continue }
-                let (table, name) = (SQLName.quoted(stored.table), SQLName.quoted(column))
-                // A table of one entity may have rows with another number.
-                let rows = layout.entities(inTable: stored.table).count == 1 ? "" : "Z_ENT = \(stored.number) AND "
-                let sql =
-                    "SELECT Z_PK, \(name) FROM \(table) WHERE \(rows)Z_PK > ? "
-                    + "AND substr(\(name), 1, 1) = x'02' AND length(\(name)) = 38 ORDER BY Z_PK LIMIT 1"
-                var last = Int64.min
-                while let (key, file) = try reference(sql, after: last) {
-                    guard let external, try external.status(of: file)?.kind == .regular else {
-                        throw StoreError(.notFound, path: file, "the external file of \(entity.target) is missing")
-                    }
-                    // The first byte says that the value is in the row; a value may begin like a reference.
-                    let bytes = try [1] + external.contents(of: file, limit: 1 << 30)
-                    try connection.run("UPDATE \(table) SET \(name) = ? WHERE Z_PK = ?", [.blob(bytes), .integer(key)])
-                    last = key
-                }
-                try connection.run(
-                    "UPDATE \(table) SET \(name) = substr(\(name), 2) WHERE \(rows)substr(\(name), 1, 1) = x'01'",
-                    []
-                )
-            }
-        }
-    }
-
-    private func reference(_ sql: String, after key: Int64) throws -> (Int64, String)? {
-        var found: (Int64, String)?
-        try connection.forEachRow(sql, [.integer(key)], keepingStatement: true) { row in
-            let name = row.withBytes(1) { String(decoding: $0.dropFirst().prefix { $0 != 0 }, as: UTF8.self) }
-            found = (row.integer(0), name)
-        }
-        return found
     }
 }

@@ -81,7 +81,10 @@ struct RowMapping {
             return isSame && former.description.isDerived ? column : "NULL"
         }
         var value = column
-        // Where the target permits no files, values keep their first byte until the files are in their rows.
+        // References to files stay until the files are written into their rows.
+        if former.description.allowsExternalBinaryDataStorage, !attribute.allowsExternalBinaryDataStorage {
+            value = "CASE WHEN substr(\(column), 1, 1) = x'01' THEN substr(\(column), 2) ELSE \(column) END"
+        }
         if !former.description.allowsExternalBinaryDataStorage, attribute.allowsExternalBinaryDataStorage {
             value = "CASE WHEN \(column) NOT NULL THEN CAST(x'01' || \(column) AS BLOB) END"
         }

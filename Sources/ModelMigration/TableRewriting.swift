@@ -53,7 +53,10 @@ struct TableRewriting {
             return try apply(change, of: mapping, to: table)
         }
         let name = Self.interim(table.name)
-        try connection.execute(table.named(name, adding: mapping.unknownColumns).sql)
+        var made = table.named(name, adding: mapping.unknownColumns)
+        let last = ExternalInlining.columns(of: table.name, in: plan)
+        made.columns = made.columns.filter { !last.contains($0.name) } + made.columns.filter { last.contains($0.name) }
+        try connection.execute(made.sql)
         try connection.run(mapping.insertion(into: name), mapping.arguments.values)
         dropped.insert(mapping.sourceTable)
         renamed.append((name, table.name))

@@ -67,4 +67,34 @@ struct MigrateUnderLoadTests {
             try await SQLiteProgram.run(versions.store, "SELECT count(*), max(Z_PK) FROM ZHABIT") == "60000|60000\n"
         )
     }
+
+    @Test("A value of 100 MB that moves from its file into its row fits into 64 MiB")
+    func externalValue() async throws {
+        let versions = try await ModelVersions(leaves: "nothing")
+        let files = versions.scratch.path(".Habits_SUPPORT/_EXTERNAL_DATA")
+        let file = files + "/" + (try #require(try versions.scratch.names(files).first))
+        // The value has its first and last byte where a copy in pieces could lose them.
+        let fill =
+            #"truncate -s 100000000 "$0" && printf end >>"$0" && printf begin | dd conv=notrunc status=none of="$0""#
+        #expect(try await Tool.run(command: ["sh", "-c", fill, file]).status == 0)
+        let inline = ModelVersions.habit().replacing(#" allowsExternalBinaryDataStorage="YES""#, with: "")
+        let model = try versions.document("Inline", inline)
+        let run = try await Tool.run(
+            command: [
+                "sh", "-c", "ulimit -d \(64 << 10); exec \"$@\"", "sh", try Tool.path, "migrate", versions.store,
+                "--model", model,
+            ]
+        )
+        #expect(run.status == 0, "\(run.output)\(run.errors)")
+        let copy = versions.scratch.path("value")
+        try await SQLiteProgram.run(
+            versions.store,
+            "SELECT writefile('\(copy)', ZPICTURE) FROM ZHABIT WHERE ZPICTURE NOT NULL"
+        )
+        let aside = try #require(versions.scratch.names(versions.scratch.path).first { $0.contains("-aside-") })
+        let kept = versions.scratch.path(aside + "/.Habits_SUPPORT/_EXTERNAL_DATA/")
+        let same = ["cmp", copy, kept + (try versions.scratch.names(kept)[0])]
+        #expect(try await Tool.run(command: same).status == 0)
+        #expect(try versions.scratch.names(files).isEmpty)
+    }
 }

@@ -39,6 +39,7 @@ private func writeLockHold(_ name: String, megabytes: Int, _ journalMode: Sample
 let benchmarks: @Sendable () -> Void = {
     objectBenchmarks()
     storeMergeBenchmarks()
+    migrationBenchmarks()
 
     Benchmark(
         "Share, 450 MB, all levels",
