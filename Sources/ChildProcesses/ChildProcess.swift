@@ -113,6 +113,18 @@ package final class ChildProcess: Sendable {
         ending.withLock { if reap(&$0) == nil { kill(id, number) } }
     }
 
+    /// Stops the process, as a system suspends an app; returns once all its threads have stopped, or it has ended.
+    ///
+    /// False if it has ended. `SIGCONT` lets it continue.
+    package func suspend() -> Bool {
+        signal(SIGSTOP)
+        var info = siginfo_t()
+        while waitid(P_PID, id_t(id), &info, WSTOPPED | WEXITED | WNOWAIT) == -1 {
+            guard errno == EINTR else { return false }
+        }
+        return info.si_code == CLD_STOPPED
+    }
+
     /// Sends a signal to the program and its whole group.
     package func signalGroup(_ number: Int32) {
         ending.withLock { if reap(&$0) == nil { kill(-id, number) } }

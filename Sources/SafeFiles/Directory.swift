@@ -68,6 +68,16 @@ package final class Directory: Sendable {
         }
     }
 
+    /// The text of a link with this name; nil if there is none, or if the text is not valid UTF-8.
+    ///
+    /// For messages alone: never open a path that a link gave.
+    package func target(of name: String) -> String? {
+        let bytes = try? perform("read the link", name) { number throws(Errno) in
+            try operations.target(of: name, in: number)
+        }
+        return bytes.flatMap { String(validating: $0, as: UTF8.self) }
+    }
+
     /// When the file with this name was created; nil if the file system does not record it.
     package func birthTime(of name: String) throws(FileError) -> FileStatus.Time? {
         try perform("stat", name) { number throws(Errno) in try operations.birthTime(of: name, in: number) }

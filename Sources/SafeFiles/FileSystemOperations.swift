@@ -18,6 +18,8 @@ package protocol FileSystemOperations: Sendable {
     func status(of name: String, in directory: Int32) throws(Errno) -> FileStatus
     /// The status of the final target of a name; for `/proc`, whose links refer to open files.
     func statusOfTarget(of name: String, in directory: Int32) throws(Errno) -> FileStatus
+    /// The text of a link, as bytes; for `/proc`, the path of an open file.
+    func target(of name: String, in directory: Int32) throws(Errno) -> [UInt8]
     /// When a name's file was created; nil if the file system does not record it.
     func birthTime(of name: String, in directory: Int32) throws(Errno) -> FileStatus.Time?
     /// True if this user can write the file, or create and remove names in the folder, with this name.

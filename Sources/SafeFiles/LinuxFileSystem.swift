@@ -27,6 +27,13 @@ package struct LinuxFileSystem: FileSystemOperations {
         return buffer.prefix(count).map { UInt8(bitPattern: $0) }
     }
 
+    package func target(of name: String, in directory: Int32) throws(Errno) -> [UInt8] {
+        var buffer = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
+        let capacity = buffer.count
+        let count = try Self.value { readlinkat(directory, name, &buffer, capacity) }
+        return buffer.prefix(count).map { UInt8(bitPattern: $0) }
+    }
+
     package func status(of descriptor: Int32) throws(Errno) -> FileStatus {
         var status = stat()
         try Self.check { fstat(descriptor, &status) }

@@ -46,11 +46,20 @@ package enum OpenFiles {
     /// Processes as a message names them: `4711 (HabitApp), 4712 (widget)`.
     package static func names(of processes: [Int32]) -> String {
         processes.map { process in
-            let file = try? Directory.open(path: "/proc/\(process)").openFile("comm", for: .reading)
-            let name = file.flatMap { try? text(of: $0) }?.split(separator: "\n").first
-            return name.map { "\(process) (\($0))" } ?? "\(process)"
+            program(of: process).map { "\(process) (\($0))" } ?? "\(process)"
         }
         .joined(separator: ", ")
+    }
+
+    /// The name of the program that a process runs; nil when the process has ended.
+    package static func program(of process: Int32) -> String? {
+        let file = try? Directory.open(path: "/proc/\(process)").openFile("comm", for: .reading)
+        return file.flatMap { try? $0.procText() }?.split(separator: "\n").first.map(String.init)
+    }
+
+    /// All processes that this user can see.
+    package static func processes() throws(FileError) -> [Int32] {
+        try Directory.open(path: "/proc").entries().compactMap(Int32.init).sorted()
     }
 
     /// The processes that hold a lock on a file, according to `/proc/locks`; the check acquires no lock.
@@ -62,47 +71,13 @@ package enum OpenFiles {
         operations: any FileSystemOperations = LinuxFileSystem()
     ) throws(FileError) -> [Int32] {
         let file = try Directory.open(path: "/proc", operations: operations).openFile("locks", for: .reading)
-        let candidates = try text(of: file).split(separator: "\n").compactMap { HeldLock($0) }
-            .filter { $0.identity.inode == identity.inode }
-        var found = candidates.filter { $0.identity == identity }
+        let candidates = try file.procText().split(separator: "\n").compactMap { HeldLock($0) }
+            .filter { $0.file.inode == identity.inode }
+        var found = candidates.filter { $0.file == identity }
         if found.isEmpty, !candidates.isEmpty {
             let holders = Set(holders(of: identity, operations: operations))
             found = candidates.filter { holders.contains($0.process) }
         }
         return Set(found.map(\.process)).sorted()
-    }
-
-    /// The text of a file in `/proc`, whose reported size is zero.
-    private static func text(of file: DurableFile) throws(FileError) -> String {
-        var text: [UInt8] = []
-        var piece = [UInt8](repeating: 0, count: 1 << 16)
-        while true {
-            let count = try piece.withUnsafeMutableBufferPointer { buffer throws(FileError) in
-                try file.read(into: UnsafeMutableRawBufferPointer(buffer), at: Int64(text.count))
-            }
-            guard count > 0 else { return String(decoding: text, as: UTF8.self) }
-            text += piece[..<count]
-        }
-    }
-
-    /// One line of `/proc/locks`: `1: FLOCK  ADVISORY  WRITE 4711 08:01:131 0 EOF`.
-    private struct HeldLock {
-        let process: Int32
-        let identity: FileIdentity
-
-        /// Nil for an unknown form, and for a lock that is only requested (`1: -> FLOCK …`).
-        init?(_ line: Substring) {
-            let words = line.split(separator: " ")
-            guard words.count > 5, words[1] != "->", let process = Int32(words[4]) else { return nil }
-            let numbers = words[5].split(separator: ":")
-            guard numbers.count == 3, let major = UInt64(numbers[0], radix: 16),
-                let minor = UInt64(numbers[1], radix: 16),
-                let inode = UInt64(numbers[2])
-            else { return nil }
-            self.process = process
-            // Combined as in `makedev`.
-            let device = (major & ~0xFFF) << 32 | (major & 0xFFF) << 8 | (minor & ~0xFF) << 12 | minor & 0xFF
-            identity = FileIdentity(device: device, inode: inode)
-        }
     }
 }

@@ -8,6 +8,7 @@ final class ContainerPeer: Peer {
     private let container: PersistentContainer
     private let heard = HeardCount()
     private let observation = Mutex<ChangeObservation?>(nil)
+    private let saved = SavedCount()
     private let following = Mutex<Task<String, Never>?>(nil)
 
     /// Roles are `history`, `posts`, `read-only` and `rollback`.
@@ -38,6 +39,14 @@ final class ContainerPeer: Peer {
                 let heardBefore = heard.value
                 let text = try container.viewContext.performAndWait { try Self.text($0) }
                 if text == rest.joined(separator: " ") { return "ok" }
+                guard heard.wait(for: heardBefore + 1) else { return text }
+            }
+        // Waits until the context contains this one.
+        case "shows":
+            while true {
+                let heardBefore = heard.value
+                let text = try container.viewContext.performAndWait { try Self.text($0) }
+                if text.split(separator: " ").contains(where: { $0 == rest.first ?? "" }) { return "ok" }
                 guard heard.wait(for: heardBefore + 1) else { return text }
             }
         case "fetch":
@@ -72,7 +81,49 @@ final class ContainerPeer: Peer {
             let task = following.withLock { $0 }
             task?.cancel()
             return await task?.value ?? "ok"
+        // Saves in a background context until the program ends.
+        case "work":
+            let (container, saved) = (container, saved)
+            Task.detached { while true { await Self.save(in: container, counting: saved) } }
+            return "ok"
+        case "worked": return saved.withLock { $0.failure ?? "\($0.count)" }
+        case "suspend":
+            await container.prepareForSuspension()
+            return "ok"
+        case "resume":
+            container.resumeAfterSuspension()
+            return "ok"
         default: throw UnknownCommand()
+        }
+    }
+
+    /// The saves of `work`, and why one failed.
+    private final class SavedCount: Sendable {
+        struct State {
+            var count = 0
+            var failure: String?
+        }
+
+        private let state = Mutex(State())
+
+        func withLock<R>(_ body: (inout State) -> R) -> R where R: Sendable { state.withLock { body(&$0) } }
+    }
+
+    private static func save(in container: PersistentContainer, counting saved: SavedCount) async {
+        do {
+            try await container.performBackgroundTask { context in
+                var request = FetchRequest(entityName: "TestDummy")
+                request.predicate = try FetchPredicate(format: "id == 1")
+                guard let dummy = try context.fetch(request).first else { return }
+                try dummy.setValue("\(UInt64.random(in: 0 ... .max))", forKey: "name")
+                try context.save()
+            }
+            saved.withLock { $0.count += 1 }
+        } catch let error as ManagedObjectError where error.code == .suspended {
+            // A suspended program does nothing at all, so neither does the rest of this one.
+            await Task.yield()
+        } catch {
+            saved.withLock { $0.failure = "\(error)" }
         }
     }
 

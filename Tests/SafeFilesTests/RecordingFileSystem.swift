@@ -105,6 +105,10 @@ extension RecordingFileSystem {
         }
     }
 
+    package func target(of name: String, in directory: Int32) throws(Errno) -> [UInt8] {
+        try record("target \(name)") { () throws(Errno) in try system.target(of: name, in: directory) }
+    }
+
     package func birthTime(of name: String, in directory: Int32) throws(Errno) -> FileStatus.Time? {
         try record("birthTime \(name)") { () throws(Errno) in try system.birthTime(of: name, in: directory) }
     }

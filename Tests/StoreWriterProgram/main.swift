@@ -4,7 +4,7 @@ import Glibc
 /// A program that writes to a store as an app would, in a process of its own; tests talk to it line by line.
 ///
 /// `store-writer PATH` executes each line of its input as SQL and answers `ok`, `value <first value>` or
-/// `error <code> <message>`. `store-writer PATH --loop ID` inserts rows until it is refused for good or its input ends,
+/// `error <code> <message>`; a line that begins with a full stop holds a lock, see `hold`. `store-writer PATH --loop ID` inserts rows until it is refused for good or its input ends,
 /// and prints the number of each row that SQLite acknowledged.
 
 func open(_ path: String) -> OpaquePointer? {
@@ -36,6 +36,36 @@ func execute(_ sql: String, on connection: OpaquePointer) {
         say(value.map { "value \($0)" } ?? "ok")
     } else {
         say("error \(code) \(String(cString: sqlite3_errmsg(connection)))")
+    }
+}
+
+/// Constants of the kernel that the C library declares for GNU programs alone.
+let (openFileLock, setLease): (Int32, Int32) = (37, 1024)
+
+/// What an app may hold a lock with, beside a transaction; kept until the program ends.
+func hold(_ words: [Substring], on connection: OpaquePointer) -> Int32 {
+    guard words.count > 1 else { return -1 }
+    let rest = words.dropFirst().joined(separator: " ")
+    switch words[0] {
+    case ".step":
+        // A statement with rows left.
+        var statement: OpaquePointer?
+        sqlite3_prepare_v2(connection, rest, -1, &statement, nil)
+        return sqlite3_step(statement) == SQLITE_ROW ? 0 : -1
+    case ".backup":
+        // A backup into a store of the group, with pages left.
+        guard let destination = open(rest) else { return -1 }
+        let backup = sqlite3_backup_init(destination, "main", connection, "main")
+        return sqlite3_backup_step(backup, 1) == SQLITE_OK ? 0 : -1
+    case ".flock": return flock(Glibc.open(rest, O_RDWR | O_CREAT, 0o600), LOCK_EX)
+    case ".shared": return flock(Glibc.open(rest, O_RDWR | O_CREAT, 0o600), LOCK_SH)
+    case ".record", ".openFile", ".readRecord":
+        let descriptor = Glibc.open(rest, O_RDWR | O_CREAT, 0o600)
+        var range = flock()
+        range.l_type = Int16(words[0] == ".readRecord" ? F_RDLCK : F_WRLCK)
+        return fcntl(descriptor, words[0] == ".openFile" ? openFileLock : F_SETLK, &range)
+    case ".lease": return fcntl(Glibc.open(rest, O_RDWR | O_CREAT, 0o600), setLease, F_WRLCK)
+    default: return -1
     }
 }
 
@@ -76,6 +106,12 @@ if CommandLine.arguments.count == 4, CommandLine.arguments[2] == "--loop", let i
     loop(id, on: connection)
 } else {
     say("ready")
-    while let line = readLine() { execute(line, on: connection) }
+    while let line = readLine() {
+        if line.hasPrefix(".") {
+            say(hold(line.split(separator: " "), on: connection) == 0 ? "ok" : "error")
+        } else {
+            execute(line, on: connection)
+        }
+    }
 }
 sqlite3_close(connection)

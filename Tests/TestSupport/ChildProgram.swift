@@ -75,6 +75,9 @@ package final class ChildProgram {
 
     package func signal(_ number: Int32) { child.signal(number) }
 
+    /// Stops it, and returns once it has stopped; false if it has ended.
+    package func suspend() -> Bool { child.suspend() }
+
     /// Kills it, and waits for its exit.
     package func kill() {
         signal(SIGKILL)

@@ -72,8 +72,12 @@ package final class StoreWriterProcess {
     /// The program's next line; nil after its exit.
     package func nextLine() -> String? { readLine() }
 
-    /// Stops the program, or continues it.
-    package func suspend(_ isStopped: Bool) { process.signal(isStopped ? SIGSTOP : SIGCONT) }
+    /// Stops the program, and returns once it has stopped; or continues it.
+    package func suspend(_ isStopped: Bool) {
+        if isStopped { _ = process.suspend() } else { process.signal(SIGCONT) }
+    }
+
+    package var id: Int32 { process.id }
 
     /// Kills the program, and waits for its exit.
     package func killNow() { process.kill() }

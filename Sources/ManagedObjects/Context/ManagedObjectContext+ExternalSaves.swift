@@ -21,6 +21,8 @@ extension ManagedObjectContext {
 
 /// A value that changes when another process commits to a store.
 struct ExternalVersion: Hashable, Sendable {
+    /// The generation of the connections that report the other values.
+    let generation: Int64
     /// Changes when a connection other than this process's writer commits.
     let byOthers: Int64
     /// Changes when any connection commits; set only while the writing connection is busy.
@@ -51,12 +53,17 @@ extension AttachedStore {
     /// During such a save, earlier saves of this process may count as another process's: at worst objects are read once
     /// more.
     func externalVersion() throws -> ExternalVersion {
+        let generation = suspension.generation
         guard readOnlyReason == nil else {
             return try read { _, connection in
-                ExternalVersion(byOthers: try connection.value(Self.versionSQL)?.integer ?? 0)
+                ExternalVersion(
+                    generation: generation,
+                    byOthers: try connection.value(Self.versionSQL)?.integer ?? 0
+                )
             }
         }
         let byAnybody = try watching.withLock { watching in
+            try suspension.requireResumed(location)
             let connection = try watching ?? StoreConnection(location, access: .liveReading, lockTimeout: lockTimeout)
             watching = connection
             return try connection.value(Self.versionSQL)?.integer ?? 0
@@ -66,14 +73,17 @@ extension AttachedStore {
         }
         return lastVersion.withLock { last in
             guard let byOthers else {
-                guard let last else { return ExternalVersion(byOthers: 0, byAnybody: byAnybody) }
+                guard let last, last.generation == generation else {
+                    return ExternalVersion(generation: generation, byOthers: 0, byAnybody: byAnybody)
+                }
                 return ExternalVersion(
+                    generation: generation,
                     byOthers: last.byOthers,
                     byAnybody: byAnybody == last.byAnybody ? nil : byAnybody
                 )
             }
-            last = ExternalVersion(byOthers: byOthers, byAnybody: byAnybody)
-            return ExternalVersion(byOthers: byOthers)
+            last = ExternalVersion(generation: generation, byOthers: byOthers, byAnybody: byAnybody)
+            return ExternalVersion(generation: generation, byOthers: byOthers)
         }
     }
 }

@@ -31,18 +31,20 @@ extension AttachedStore {
 
     /// A value that changes when another process commits, never by this coordinator's saves.
     ///
-    /// Nil while one of its saves is under way.
+    /// Nil while one of its saves is under way, and while the store is suspended.
     func foreignVersion() -> StoreVersion? {
+        let generation = suspension.generation
         let sql = "PRAGMA data_version"
         if readOnlyReason != nil {
             return watching.withLock { watching in
+                guard !suspension.isSuspended else { return nil }
                 let open = watching ?? (try? StoreConnection(location, access: .liveReading, lockTimeout: lockTimeout))
                 watching = open
-                return (try? open?.value(sql)?.integer).map { StoreVersion($0) }
+                return (try? open?.value(sql)?.integer).map { StoreVersion(generation, $0) }
             }
         }
         let version = writing.withLockIfAvailable { state in try? openToWrite(&state).value(sql)?.integer }
-        return version.flatMap { $0 }.map { StoreVersion($0) }
+        return version.flatMap { $0 }.map { StoreVersion(generation, $0) }
     }
 
     /// The number of history transactions after `first` up to `last`.

@@ -11,7 +11,9 @@ struct FollowedStore {
     private static let mostCommits: UInt32 = 100_000
 
     let store: AttachedStore
-    let consumer: RelayConsumer?
+    /// Nil without a name, and while the store is suspended.
+    private(set) var consumer: RelayConsumer?
+    private let name: String?
     /// The last merged history transaction; nil without history.
     var token: Int64?
     /// The part of ``token`` that the consumer has saved.
@@ -26,14 +28,26 @@ struct FollowedStore {
 
     init(_ store: AttachedStore, as name: String?) throws {
         self.store = store
-        let isWritable = store.readOnlyReason == nil
-        consumer = try isWritable ? name.map { try RelayConsumer($0, of: RelayQueue(beside: store.location)) } : nil
+        self.name = store.readOnlyReason == nil ? name : nil
+        consumer = try Self.consumer(self.name, beside: store.location)
         seen = store.openingState.withLock { $0 }
         guard store.contents.hasHistory else { return }
         // Contexts have read nothing older than the opening of the store, so everything later must be merged.
         let opened = try seen?.lastTransaction ?? store.lastTransaction() ?? 0
         savedToken = try consumer?.history(of: store.uuid)
         token = min(savedToken ?? opened, opened)
+    }
+
+    private static func consumer(_ name: String?, beside location: StoreLocation) throws -> RelayConsumer? {
+        try name.map { try RelayConsumer($0, of: RelayQueue(beside: location)) }
+    }
+
+    /// Releases the consumer's name, and its lock; the progress remains.
+    mutating func release() { consumer = nil }
+
+    /// Claims the name again after ``release()``.
+    mutating func claim() throws {
+        if consumer == nil { consumer = try Self.consumer(name, beside: store.location) }
     }
 
     /// True for a notice of this coordinator's own saves.

@@ -10,15 +10,19 @@ extension PersistentContainer {
     /// Yields after other processes saved since the last element; ends with the task that iterates it.
     public var remoteChangeNotices: AsyncStream<Void> {
         AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
-            let observations = observations { continuation.yield() }
-            continuation.onTermination = { _ in for observation in observations { observation.cancel() } }
+            let observation = onRemoteChange { continuation.yield() }
+            continuation.onTermination = { _ in observation.cancel() }
         }
     }
 
     /// Calls `body` after other processes saved, until the result is cancelled or released.
     public func onRemoteChange(_ body: @escaping @Sendable () -> Void) -> ChangeObservation {
         let observations = observations(body)
-        return ChangeObservation { for observation in observations { observation.cancel() } }
+        let resumption = persistentStoreCoordinator.suspension.resumed.observe(body)
+        return ChangeObservation {
+            for observation in observations { observation.cancel() }
+            resumption.cancel()
+        }
     }
 
     /// Merges other processes' saves since the last call, or since the stores were loaded, into contexts; nil is the
@@ -54,7 +58,11 @@ extension PersistentContainer {
     ) async throws {
         let (notices, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let observations = observations { continuation.yield() }
-        defer { for observation in observations { observation.cancel() } }
+        let resumption = persistentStoreCoordinator.suspension.resumed.observe { continuation.yield() }
+        defer {
+            for observation in observations { observation.cancel() }
+            resumption.cancel()
+        }
         // Saves made before the observation began.
         continuation.yield()
         let merger = merger(consumer)
@@ -63,6 +71,9 @@ extension PersistentContainer {
             let merge: RemoteChangeMerge
             do {
                 merge = try await merger.merge(into: contexts ?? [viewContext], waits: true)
+            } catch let error as ManagedObjectError where error.code == .suspended {
+                // The resumption is a notice, too.
+                continue
             } catch {
                 guard let pause = retry.pause(after: error) else { throw error }
                 for observation in observations { observation.remind(after: pause) }

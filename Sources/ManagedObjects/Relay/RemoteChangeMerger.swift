@@ -40,11 +40,22 @@ actor RemoteChangeMerger {
         followed = [:]
     }
 
+    /// Waits for running merges, and releases the consumer's name; the next merge claims it again.
+    func suspend() async {
+        var awaited: Task<Void, Never>?
+        while let task = last, task != awaited {
+            await task.value
+            awaited = task
+        }
+        for uuid in followed.keys { followed[uuid]?.release() }
+    }
+
     private func mergeNow(
         into contexts: [ManagedObjectContext],
         importing legacy: [LegacyDefaultsImport],
         waits: Bool
     ) async throws -> RemoteChangeMerge {
+        try coordinator.suspension.requireResumed()
         var result = RemoteChangeMerge()
         let stores = coordinator.stores
         // Stop following removed stores, which releases their consumer names.
@@ -53,6 +64,7 @@ actor RemoteChangeMerger {
             var one = try followed[store.uuid] ?? FollowedStore(store, as: consumer)
             // Keep the progress even if a later step fails.
             defer { followed[store.uuid] = one }
+            try one.claim()
             try await result.add(merge(&one, into: contexts, importing: legacy, waits: waits))
         }
         return result

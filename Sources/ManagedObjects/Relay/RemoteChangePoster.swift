@@ -101,6 +101,14 @@ final class RemoteChangePoster: Sendable {
         }
     }
 
+    /// Closes the queue; the next save opens it.
+    func close() {
+        state.withLock { state in
+            state.queue = nil
+            state.wake = nil
+        }
+    }
+
     /// True for a transaction that this poster posted.
     func isOwn(_ transaction: Int64) -> Bool { state.withLock { $0.transactions.contains(transaction) } }
 }

@@ -141,6 +141,7 @@ extension AttachedStore {
 
     func openToWrite(_ state: inout Writing) throws -> StoreConnection {
         guard readOnlyReason == nil else { throw readOnlyError }
+        try suspension.requireResumed(location)
         if let connection = state.connection { return connection }
         let connection = try StoreConnection(location, access: .liveWriting, lockTimeout: lockTimeout)
         try apply(description.sqlitePragmas, to: connection)

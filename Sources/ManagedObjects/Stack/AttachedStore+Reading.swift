@@ -17,6 +17,7 @@ extension AttachedStore {
             sql += Self.window(query)
             var count = 0
             try connection.forEachRow(sql, query.arguments) { row in
+                try suspension.requireResumed(location)
                 guard let snapshot = try plan.snapshot(row, time: time) else { return }
                 count += 1
                 try body(snapshot)

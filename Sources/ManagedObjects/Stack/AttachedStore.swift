@@ -46,6 +46,8 @@ final class AttachedStore: Sendable {
     let keepsLog = Mutex(false)
     /// Metadata to be written with the next save.
     let pendingMetadata = Mutex<[String: PropertyListValue?]>([:])
+    /// The suspension of the coordinator, while which no connection is opened.
+    let suspension: StoreSuspension
 
     var uuid: String { contents.metadata.uuid }
     var lockTimeout: Duration { .milliseconds(Int64(max(0, min(description.timeout, 86_400)) * 1000)) }
@@ -57,9 +59,11 @@ final class AttachedStore: Sendable {
         _ description: PersistentStoreDescription,
         model: ManagedObjectModel?,
         hashes: [String: [UInt8]]?,
+        suspension: StoreSuspension,
         writesInferredModel: Bool = false
     ) throws {
         self.description = description
+        self.suspension = suspension
         location = StoreLocation(url: description.url)
         let connection = try StoreConnection(location, access: .liveReading, lockTimeout: .seconds(20))
         defer { try? connection.close() }
@@ -82,6 +86,7 @@ final class AttachedStore: Sendable {
     /// Calls `body` with the reading connection, which is opened on first use.
     func read<R: Sendable>(_ body: (inout Reading, StoreConnection) throws -> R) throws -> R {
         try reading.withLock { state in
+            try suspension.requireResumed(location)
             let connection: StoreConnection
             if let open = state.connection {
                 connection = open

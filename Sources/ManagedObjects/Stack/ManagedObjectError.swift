@@ -39,6 +39,8 @@ public struct ManagedObjectError: Error, Sendable, CustomStringConvertible {
         public static let incompatibleModel = Code(rawValue: 134_100)
         /// An external data file is missing or unreadable.
         public static let missingExternalData = Code(rawValue: 134_063)
+        /// The stores are closed because the process is about to be suspended.
+        public static let suspended = Code(rawValue: 134_064)
         /// The requested history was purged.
         public static let historyTokenExpired = Code(rawValue: 134_301)
     }

@@ -21,6 +21,7 @@ public final class PersistentStoreCoordinator: BlockingCalls {
     private let state: Mutex<State>
     /// Every save of a context directly on this coordinator.
     let saves = ChangeHub<ContextDidSave>()
+    let suspension = StoreSuspension()
 
     /// Creates a coordinator; without a model it uses the first store's own.
     public init(
@@ -50,6 +51,7 @@ public final class PersistentStoreCoordinator: BlockingCalls {
         with description: PersistentStoreDescription,
         writesInferredModel: Bool = false
     ) throws -> PersistentStore {
+        try suspension.requireResumed(StoreLocation(url: description.url))
         var (model, hashes) = (state.withLock { $0.model?.model }, isModelGiven ? versionHashes : nil)
         var target = model.map { MigrationTarget($0, entityVersionHashes: hashes ?? [:]) }
         if model == nil, let path = description.modelFile {
@@ -61,7 +63,13 @@ public final class PersistentStoreCoordinator: BlockingCalls {
         if let model { try AttachedStore.createIfMissing(description, model: model, versionHashes: hashes ?? [:]) }
         try AttachedStore.requireStore(description)
         func attach() throws -> AttachedStore {
-            try AttachedStore(description, model: model, hashes: hashes, writesInferredModel: writesInferredModel)
+            try AttachedStore(
+                description,
+                model: model,
+                hashes: hashes,
+                suspension: suspension,
+                writesInferredModel: writesInferredModel
+            )
         }
         var store: AttachedStore
         do {

@@ -1,5 +1,6 @@
 import ChildProcesses
 import FoundationEssentials
+import Glibc
 import SafeFiles
 
 /// The rehearsal's handle of a process that writes to a store for a scenario.
@@ -11,6 +12,9 @@ final class HelperProcess {
     private let output: Pipe
     private var pending: [UInt8] = []
     private let counter: String
+    private(set) var isSuspended = false
+
+    var id: Int32 { child.id }
 
     /// Rounds of its loop that SQLite acknowledged; a round during which it was killed may be in the store without counting.
     var rounds: Int64 { RoundCounter.rounds(at: counter) }
@@ -36,6 +40,7 @@ final class HelperProcess {
 
     /// Sends a request, and returns why it failed; nil when it succeeded.
     func ask(_ request: ProcessRequest, deadline: Duration) throws -> String? {
+        guard !isSuspended else { throw RehearsalFailure("the process is suspended; 'continue' comes first") }
         let line = [UInt8](try JSONEncoder().encode(request)) + [UInt8(ascii: "\n")]
         guard input.write(line, until: .now + deadline) else {
             throw RehearsalFailure("the process has exited")
@@ -43,9 +48,22 @@ final class HelperProcess {
         return try answer(until: Deadline(after: deadline)).refusal
     }
 
+    /// Stops it where it is; false if it has ended.
+    func suspend() -> Bool {
+        isSuspended = child.suspend()
+        return isSuspended
+    }
+
+    /// Lets it continue after ``suspend()``.
+    func proceed() {
+        child.signal(SIGCONT)
+        isSuspended = false
+    }
+
     /// Makes it finish its work, close the store and exit.
     func stop(deadline: Duration) throws -> String? {
         defer { end() }
+        if isSuspended { proceed() }
         return try ask(.stop, deadline: deadline)
     }
 

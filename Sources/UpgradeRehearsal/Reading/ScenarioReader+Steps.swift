@@ -2,8 +2,10 @@ import StoreFixtures
 
 extension ScenarioReader {
     private static let actions = [
-        "make", "write", "save", "start", "stop", "kill", "files", "check", "mark", "together",
+        "make", "write", "save", "start", "stop", "kill", "suspend", "continue", "files", "check", "mark", "together",
     ]
+    /// How iOS ends a process that is suspended with a lock on a file of a group container.
+    private static let suspensionCode = "0xdead10cc"
 
     mutating func steps(_ node: RecipeNode) throws(RecipeError) -> [ScenarioStep] {
         var steps: [ScenarioStep] = []
@@ -27,7 +29,18 @@ extension ScenarioReader {
                 position: entry.key.position
             )
         }
-        try mapping.allow([entry.name])
+        try mapping.allow(entry.name == "suspend" ? ["suspend", "killed"] : [entry.name])
+        if entry.name == "suspend" {
+            let process = try self.process(entry.value)
+            if let code = mapping["killed"], try code.text() != Self.suspensionCode {
+                throw code.error("'killed' says how iOS ends it: \(Self.suspensionCode)")
+            }
+            return ScenarioStep(
+                action: .suspend(process: process, isEnded: mapping["killed"] != nil),
+                title: "suspend \(process)",
+                position: entry.key.position
+            )
+        }
         let (action, detail) = try action(entry.name, entry.value)
         return ScenarioStep(action: action, title: entry.name + detail, position: entry.key.position)
     }
@@ -60,6 +73,9 @@ extension ScenarioReader {
         case "kill":
             let process = try self.process(value)
             return (.kill(process: process), " \(process)")
+        case "continue":
+            let process = try self.process(value)
+            return (.proceed(process: process), " \(process)")
         case "files": return (.files(try files(value)), "")
         case "check": return (.check(try expectations(value)), "")
         case "mark":

@@ -2,6 +2,7 @@ import FoundationEssentials
 import SafeFiles
 import StoreFixtures
 import StoreFormat
+import StoreMigration
 
 /// Runs one scenario, from the first store to the last expectation, on one thread.
 final class ScenarioRun {
@@ -131,6 +132,11 @@ final class ScenarioRun {
         case .kill(let name):
             _ = try running(name)
             end(name)
+        case .suspend(let name, let isEnded): try suspend(name, isEnded: isEnded, step)
+        case .proceed(let name):
+            let process = try running(name)
+            guard process.isSuspended else { throw RehearsalFailure("the process '\(name)' is not suspended") }
+            process.proceed()
         case .files(let changes): try FileChanger(place: place).carryOut(changes)
         case .check(let expectations): for expectation in expectations { check(expectation) }
         case .mark(let name): marks[name] = try PlaceSnapshot(of: place.directory)
@@ -184,6 +190,23 @@ final class ScenarioRun {
         case .repeats(let sql, let after): request = .repeatSQL(sql, after: after)
         }
         judge(try process.ask(request, deadline: scenario.deadline), nil, step)
+    }
+
+    /// Stops a process, and ends it if it holds a lock for which iOS would.
+    private func suspend(_ name: String, isEnded wanted: Bool, _ step: ScenarioStep) throws {
+        let process = try running(name)
+        guard process.suspend() else { throw RehearsalFailure("the process '\(name)' has ended") }
+        let offences = try SuspensionCheck(of: place.path, processes: [process.id]).offences
+        let found = offences.isEmpty ? "it survives" : offences.map(\.sentence).joined(separator: "; ")
+        if !offences.isEmpty { end(name) }
+        guard offences.isEmpty == wanted else { return }
+        let killed = "it is killed with 0xdead10cc"
+        fail(
+            step.title,
+            step.position,
+            expected: wanted ? killed : "it survives",
+            found: wanted ? found : "\(killed): \(found)"
+        )
     }
 
     private func ask(_ request: ProcessRequest, of name: String?, in store: String) throws -> String? {

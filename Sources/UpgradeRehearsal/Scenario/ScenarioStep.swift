@@ -11,6 +11,9 @@ package struct ScenarioStep: Sendable {
         case start(ProcessStart)
         case stop(process: String)
         case kill(process: String)
+        /// Stops the process; `isEnded` says that iOS must be expected to end it for its locks.
+        case suspend(process: String, isEnded: Bool)
+        case proceed(process: String)
         case files([FileChange])
         case check([Expectation])
         case mark(String)

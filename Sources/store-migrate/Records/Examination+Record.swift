@@ -27,3 +27,26 @@ extension Examination {
         ])
     }
 }
+
+extension SuspensionCheck {
+    /// The locks as an object.
+    var record: JSONValue {
+        .object([
+            ("type", .string("locks")), ("path", .string(path)),
+            (
+                "locks",
+                .array(
+                    locks.map { lock in
+                        .object([
+                            ("process", .integer(Int64(lock.process))), ("program", .optional(lock.program)),
+                            ("file", .string(lock.file)), ("kind", .string(lock.kind)),
+                            ("exclusive", .bool(lock.isExclusive)), ("purpose", .string(lock.purpose.rawValue)),
+                            ("endsSuspendedProcess", .bool(lock.endsSuspendedProcess)),
+                        ])
+                    }
+                )
+            ),
+            ("hiddenProcesses", .integer(Int64(hiddenProcesses.count))),
+        ])
+    }
+}

@@ -24,3 +24,22 @@ extension Examination {
         return "\(check.detail), \(Figures.bytes(freeBytes)) free"
     }
 }
+
+extension SuspensionCheck {
+    /// The locks as a table, with the offending ones in red.
+    func text(_ style: Style) -> String {
+        let count = Figures.count(Int64(locks.count), "lock")
+        let hidden =
+            hiddenProcesses.isEmpty
+            ? "" : "\n  Processes whose locks this user cannot all see: \(hiddenProcesses.count)"
+        guard !locks.isEmpty else { return "\(Escaped.text(path)): no locks" + hidden }
+        let rows = locks.map { lock in
+            let verdict = lock.endsSuspendedProcess ? style.red("0xdead10cc") : style.green("spared    ")
+            let holder = "\(lock.process)" + (lock.program.map { " (\(Escaped.text($0)))" } ?? "")
+            return "  \(verdict)  \(Figures.padded(holder, to: 24))  \(Escaped.text(lock.sentence))"
+        }
+        let offences = offences.isEmpty ? "none" : "\(offences.count)"
+        return "\(Escaped.text(path)): \(count), \(offences) for which iOS would end a suspended process\n"
+            + rows.joined(separator: "\n") + hidden
+    }
+}

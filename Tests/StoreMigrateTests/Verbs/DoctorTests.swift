@@ -1,4 +1,6 @@
 import FoundationEssentials
+import Glibc
+import TestSupport
 import Testing
 
 @Suite("Verbs doctor and container get")
@@ -36,6 +38,44 @@ struct DoctorTests {
         let run = try await Tool.run(["doctor", scratch.path("absent")])
         #expect(run.status == 10, "\(run.errors)")
         #expect(run.errorLines.count == 1)
+    }
+
+    @Test("doctor --locks names who holds which lock, and ends with status 3 if iOS would end it for one")
+    func locks() async throws {
+        let scratch = try Scratch()
+        let store = try await scratch.store("s.sqlite", "PRAGMA journal_mode=wal; CREATE TABLE t (x)")
+        let idle = try await Tool.run(["doctor", "--locks", scratch.path])
+        #expect(idle.status == 0, "\(idle.output)")
+        #expect(idle.lines.first == "\(scratch.path): no locks")
+
+        let app = try StoreWriterProcess(store)
+        defer { app.killNow() }
+        #expect(try app.execute("BEGIN IMMEDIATE") == "ok")
+        let before = try scratch.fingerprint()
+        let text = try await Tool.run(["doctor", "--locks", store])
+        #expect(text.status == 3, "\(text.output)\(text.errors)")
+        #expect(text.output.contains("0xdead10cc  \(app.id) (store-writer)"), "\(text.output)")
+        #expect(text.errors.contains("a transaction that writes, by a lock on s.sqlite-shm"), "\(text.errors)")
+        let run = try await Tool.run(["doctor", "--locks", scratch.path, "--json"])
+        let locks = try Grammar().check(run).first?["locks"]?.array ?? []
+        #expect(locks.contains { $0["purpose"]?.string == "writeTransaction" })
+        #expect(try scratch.fingerprint() == before)
+        #expect(try app.execute("COMMIT") == "ok")
+        #expect(try await Tool.run(["doctor", "--locks", scratch.path("absent")]).status == 10)
+    }
+
+    @Test("As another user, doctor --locks says what it cannot see, and lists the locks that the kernel shows")
+    func locksOfOthers() async throws {
+        let scratch = try Scratch()
+        let nobody = try Nobody(scratch)
+        let store = try await scratch.store("s.sqlite", "PRAGMA journal_mode=wal; CREATE TABLE t (x)")
+        let app = try StoreWriterProcess(store)
+        defer { app.killNow() }
+        #expect(try app.execute("BEGIN IMMEDIATE") == "ok")
+        let run = try await nobody.run(["doctor", "--locks", scratch.path])
+        #expect(run.status == 3, "\(run.output)\(run.errors)")
+        #expect(run.output.contains("0xdead10cc  \(app.id) "), "\(run.output)")
+        if getuid() == 0 { #expect(run.output.contains("whose locks this user cannot all see")) }
     }
 
     @Test("container get finds a container by --groups or by the variable, and never creates a missing one")
