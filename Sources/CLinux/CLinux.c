@@ -17,6 +17,7 @@
 _Static_assert(CLINUX_RESOLVE_NO_SYMLINKS == RESOLVE_NO_SYMLINKS, "as in linux/openat2.h");
 _Static_assert(CLINUX_RESOLVE_BENEATH == RESOLVE_BENEATH, "as in linux/openat2.h");
 _Static_assert(CLINUX_RENAME_NOREPLACE == RENAME_NOREPLACE, "as in stdio.h");
+_Static_assert(CLINUX_RENAME_EXCHANGE == RENAME_EXCHANGE, "as in stdio.h");
 
 int clinux_openat2(int directory, const char *path, uint64_t flags, uint64_t mode, uint64_t resolve) {
     struct open_how how = {.flags = flags, .mode = mode, .resolve = resolve};

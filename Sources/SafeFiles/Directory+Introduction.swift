@@ -35,6 +35,9 @@ extension Directory {
         return true
     }
 
+    /// True for the name of such a leftover, or of a file that is being introduced.
+    package static func isUnintroduced(_ name: String) -> Bool { name.hasPrefix(nursery) }
+
     /// Removes the leftovers of processes that were killed while they introduced a file.
     package func removeUnintroduced() { TemporaryDirectory.removeAbandoned(prefix: Self.nursery, in: self) }
 }

@@ -144,6 +144,14 @@ package final class Directory: Sendable {
         }
     }
 
+    /// Exchanges the files of two names in one step: nobody sees one of the names without a file.
+    package func exchange(_ name: String, with other: String) throws(FileError) {
+        try validate(other, for: "exchange with")
+        try perform("exchange", name) { number throws(Errno) in
+            try operations.exchange(name, with: other, in: number)
+        }
+    }
+
     package func removeFile(_ name: String) throws(FileError) {
         try perform("remove", name) { number throws(Errno) in try operations.removeFile(name, in: number) }
     }

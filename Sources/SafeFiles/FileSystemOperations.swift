@@ -41,6 +41,8 @@ package protocol FileSystemOperations: Sendable {
         in newDirectory: Int32,
         replacing: Bool
     ) throws(Errno)
+    /// Exchanges two names in a folder in one step.
+    func exchange(_ name: String, with other: String, in directory: Int32) throws(Errno)
     /// Gives a file a second name, without following a symbolic link; fails if that name exists.
     func link(_ name: String, in directory: Int32, to newName: String, in newDirectory: Int32) throws(Errno)
     func removeFile(_ name: String, in directory: Int32) throws(Errno)

@@ -130,6 +130,10 @@ package struct LinuxFileSystem: FileSystemOperations {
         try Self.check { clinux_renameat2(directory, name, newDirectory, newName, flags) }
     }
 
+    package func exchange(_ name: String, with other: String, in directory: Int32) throws(Errno) {
+        try Self.check { clinux_renameat2(directory, name, directory, other, UInt32(CLINUX_RENAME_EXCHANGE)) }
+    }
+
     package func link(
         _ name: String,
         in directory: Int32,

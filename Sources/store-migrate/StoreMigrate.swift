@@ -9,7 +9,7 @@ struct StoreMigrate: ParsableCommand {
             ShareVerb.self, PlanVerb.self, StatusVerb.self, ResumeVerb.self, AbortVerb.self, RetireVerb.self,
             UnshareVerb.self, MergeVerb.self, UnmergeVerb.self, DiffVerb.self, InspectVerb.self, FetchVerb.self,
             VerifyVerb.self, HistoryGroup.self, RelayGroup.self, BackupVerb.self, RestoreVerb.self, BackupsGroup.self,
-            MigrateVerb.self, CleanVerb.self,
+            MigrateVerb.self, PublishVerb.self, CleanVerb.self,
             DoctorVerb.self, ContainerGroup.self, StrategiesGroup.self, RehearseVerb.self, FixtureGroup.self,
             ProbeWriterCommand.self, RehearsedRunCommand.self, RehearsedProcessCommand.self,
         ]

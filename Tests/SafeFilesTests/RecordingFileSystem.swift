@@ -152,6 +152,12 @@ extension RecordingFileSystem {
         }
     }
 
+    package func exchange(_ name: String, with other: String, in directory: Int32) throws(Errno) {
+        try record("exchange \(name) \(other)") { () throws(Errno) in
+            try system.exchange(name, with: other, in: directory)
+        }
+    }
+
     package func link(
         _ name: String,
         in directory: Int32,

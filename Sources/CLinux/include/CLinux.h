@@ -16,6 +16,7 @@
 #define CLINUX_RESOLVE_NO_SYMLINKS 0x04
 #define CLINUX_RESOLVE_BENEATH 0x08
 #define CLINUX_RENAME_NOREPLACE 0x01
+#define CLINUX_RENAME_EXCHANGE 0x02
 
 /* openat2(2). */
 int clinux_openat2(int directory, const char *path, uint64_t flags, uint64_t mode, uint64_t resolve);

@@ -7,6 +7,7 @@ package final class ExternalFilesSnapshot {
     private let target: Directory
     private let isDurable: Bool
     private let prepare: (DurableFile) throws -> Void
+    private let isThere: (String) throws -> Bool
 
     /// A copied file.
     package struct Copy: Sendable {
@@ -20,18 +21,21 @@ package final class ExternalFilesSnapshot {
 
     /// Prepares to copy the files of `source` into `target`, an empty folder.
     ///
-    /// `prepare` is called with each new file before it is filled. A copy that is not durable may be lost in a power
+    /// `prepare` is called with each new file before it is filled. Files are left out that are there already, says
+    /// `isThere`. A copy that is not durable may be lost in a power
     /// cut.
     package init(
         of source: Directory,
         in target: Directory,
         isDurable: Bool,
-        prepare: @escaping (DurableFile) throws -> Void = { _ in }
+        prepare: @escaping (DurableFile) throws -> Void = { _ in },
+        isThere: @escaping (String) throws -> Bool = { _ in false }
     ) {
         self.source = source
         self.target = target
         self.isDurable = isDurable
         self.prepare = prepare
+        self.isThere = isThere
     }
 
     /// The total size of the copied files.
@@ -71,6 +75,7 @@ package final class ExternalFilesSnapshot {
                 continue
             }
             try monitor.checkCancellation()
+            if try copy == nil && isThere(name) { continue }
             if copy != nil {
                 try target.removeFile(name)
                 outdated.insert(name)

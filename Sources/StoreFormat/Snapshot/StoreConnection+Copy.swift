@@ -1,7 +1,33 @@
+import CSQLite
 import Glibc
 import SafeFiles
 
 extension StoreConnection {
+    private static var pagesAtOnce: Int32 { 2048 }
+
+    /// Copies the pages that this connection's read transaction sees into `copy`, which must be empty or is replaced.
+    ///
+    /// The read transaction keeps the state that is copied while programs write.
+    package func copyPages(to copy: StoreConnection, monitor: WorkMonitor = .silent) throws {
+        let backup = copy.withHandle { destination in
+            withHandle { source in sqlite3_backup_init(destination, "main", source, "main") }
+        }
+        guard let backup else { throw copy.lastError }
+        var code = SQLITE_OK
+        do {
+            while code == SQLITE_OK {
+                try monitor.checkCancellation()
+                code = sqlite3_backup_step(backup, Self.pagesAtOnce)
+                let total = Int64(sqlite3_backup_pagecount(backup))
+                monitor.report(.copying, total - Int64(sqlite3_backup_remaining(backup)), of: total)
+            }
+        } catch {
+            sqlite3_backup_finish(backup)
+            throw error
+        }
+        guard sqlite3_backup_finish(backup) == SQLITE_OK, code == SQLITE_DONE else { throw copy.lastError }
+    }
+
     private static var copyChunk: Int { 1 << 20 }
 
     /// Copies the main file's bytes unchanged, through SQLite's file handle.

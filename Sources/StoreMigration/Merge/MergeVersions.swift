@@ -185,17 +185,7 @@ struct MergeVersions {
     /// Copies the state that `source` reads, without a fence.
     private func copy(_ source: StoreConnection, to location: StoreLocation) throws {
         let copy = try StoreConnection(location, access: .privateCopy)
-        let code = copy.withHandle { destination in
-            source.withHandle { source -> Int32 in
-                guard let backup = sqlite3_backup_init(destination, "main", source, "main") else {
-                    return sqlite3_errcode(destination)
-                }
-                let step = sqlite3_backup_step(backup, -1)
-                let end = sqlite3_backup_finish(backup)
-                return step == SQLITE_DONE ? end : step
-            }
-        }
-        guard code == SQLITE_OK else { throw copy.lastError }
+        try source.copyPages(to: copy)
         if try StoreFence(reading: copy) != nil { try FenceWriter(copy).lift() }
         try copy.close()
     }

@@ -60,7 +60,8 @@ extension MigrationOutcome {
     /// The default advice for an outcome.
     fileprivate var advice: String {
         switch self {
-        case .shared, .alreadyShared, .merged, .unshared, .retired, .restored, .migrated, .rolledBack, .done:
+        case .shared, .alreadyShared, .merged, .unshared, .retired, .restored, .migrated, .published, .alreadyPublished,
+            .rolledBack, .done:
             "There is nothing to do."
         case .failed: "Nothing was changed; fix the cause and run the command again."
         case .usage: "See the command's help."

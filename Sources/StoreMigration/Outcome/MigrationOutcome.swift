@@ -10,6 +10,10 @@ public enum MigrationOutcome: String, Sendable, Codable, CaseIterable {
     case restored
     /// The store has the requested model version.
     case migrated
+    /// A snapshot of the store was published.
+    case published
+    /// The published snapshot has the store's content.
+    case alreadyPublished
     case rolledBack
     case done
     // Failed, nothing changed.
@@ -41,7 +45,8 @@ public enum MigrationOutcome: String, Sendable, Codable, CaseIterable {
     /// The exit status of a process that ends with this outcome.
     public var exitStatus: Int32 {
         switch self {
-        case .shared, .alreadyShared, .merged, .unshared, .retired, .restored, .migrated, .rolledBack, .done: 0
+        case .shared, .alreadyShared, .merged, .unshared, .retired, .restored, .migrated, .published, .alreadyPublished,
+            .rolledBack, .done: 0
         case .failed: 1
         case .usage: 2
         case .findings: 3
@@ -60,7 +65,8 @@ public enum MigrationOutcome: String, Sendable, Codable, CaseIterable {
     /// True when a plan with this outcome stops the run.
     package var isRefusal: Bool {
         switch self {
-        case .shared, .alreadyShared, .merged, .unshared, .retired, .restored, .migrated, .rolledBack, .done: false
+        case .shared, .alreadyShared, .merged, .unshared, .retired, .restored, .migrated, .published, .alreadyPublished,
+            .rolledBack, .done: false
         default: true
         }
     }

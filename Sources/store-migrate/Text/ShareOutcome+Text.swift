@@ -51,6 +51,8 @@ extension ShareOutcome {
                 case .retired: "Retired"
                 case .restored: "Restored"
                 case .migrated: "Migrated"
+                case .published: "Published"
+                case .alreadyPublished: "Already published"
                 case .rolledBack: "Rolled back"
                 case .nothingFound: "Nothing found"
                 default: "Done"

@@ -1,0 +1,100 @@
+import FoundationEssentials
+import SafeFiles
+import StoreFormat
+import SystemPackage
+
+/// The file beside a published snapshot that records what was published from where.
+///
+/// It is written before the snapshot gets its name, and names the former snapshot too, so that a publication that was
+/// interrupted between the two is noticed.
+struct Publication: Hashable, Codable {
+    /// The identity of a main file; its change time is left out, because a rename changes it.
+    struct SnapshotFile: Hashable, Codable {
+        let identity: FileIdentity
+        let size: Int64
+        let modified: FileStatus.Time
+
+        init(_ status: FileStatus) { (identity, size, modified) = (status.identity, status.size, status.modified) }
+
+        /// Device numbers are ignored, because they change with a mount.
+        static func == (one: Self, other: Self) -> Bool {
+            one.identity.mayBe(recorded: other.identity) && one.size == other.size && one.modified == other.modified
+        }
+    }
+
+    private static let mode: UInt32 = 0o644
+    private static let greatestSize = 1 << 20
+
+    /// The version of this format.
+    var version = 1
+    /// The path of the private store.
+    let source: String
+    /// The private store when it was copied.
+    let state: JournalRecord.OldState
+    let main: SnapshotFile
+    /// The former snapshot, which may still have the name.
+    let former: SnapshotFile?
+
+    /// The record's file name beside the snapshot `name`.
+    static func fileName(for name: String) -> String { ".\(name).published.json" }
+
+    init(source: String, state: JournalRecord.OldState, main: SnapshotFile, former: SnapshotFile?) {
+        (self.source, self.state, self.main, self.former) = (source, state, main, former)
+    }
+
+    /// The record beside the snapshot `name`; nil if there is no readable one.
+    init?(beside name: String, in folder: Directory) {
+        guard let bytes = try? folder.contents(of: Self.fileName(for: name), limit: Self.greatestSize),
+            let record = try? JSONDecoder().decode(Publication.self, from: Data(bytes))
+        else { return nil }
+        self = record
+    }
+
+    /// Writes the record durably beside the snapshot `name`.
+    func write(beside name: String, in folder: Directory) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
+        let bytes = [UInt8](try encoder.encode(self)) + [0x0A]
+        try folder.replace(Self.fileName(for: name), with: bytes, mode: Self.mode)
+    }
+}
+
+/// The former snapshots of a published store that readers may still have open, and the external files kept for them.
+struct FormerSnapshots {
+    let store: StoreLocation
+    let folder: Directory
+
+    private var prefix: String { ".\(store.name).former-" }
+
+    func newName() -> String { prefix + String(UInt64.random(in: 0 ... .max), radix: 16) }
+
+    func contains(_ name: String) -> Bool { name.hasPrefix(prefix) }
+
+    private func names() throws -> [String] { try folder.entries(where: contains) }
+
+    /// Removes the former snapshots that nobody has open, and external files other than `current` once none is left.
+    ///
+    /// Only a lease shows that no process, also of another user, has a file open; a snapshot for which none can be had
+    /// stays. Returns the number of those that stay.
+    func remove(keeping current: @autoclosure () throws -> NameList?) throws -> Int {
+        var kept = 0
+        for name in try names() {
+            if try isFree(name) { try folder.removeFile(name) } else { kept += 1 }
+        }
+        guard kept == 0 else { return kept }
+        guard let external = try folder.externalData(of: store) else { return 0 }
+        let needed = try Set(current() ?? NameList())
+        for name in try external.names() where !needed.contains(name) { try external.removeFile(name) }
+        return 0
+    }
+
+    private func isFree(_ name: String) throws -> Bool {
+        do throws(FileError) {
+            // Released at once: the name is private, so nobody opens it anew.
+            return try FileLease.acquire(on: name, in: folder) != nil
+        } catch {
+            guard error.errno != .noSuchFileOrDirectory else { throw error }
+            return false
+        }
+    }
+}

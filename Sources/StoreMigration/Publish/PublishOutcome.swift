@@ -1,0 +1,35 @@
+public import StoreFormat
+public import StoreVerification
+
+/// How a publication ended, with its proof and all paths.
+public struct PublishOutcome: Sendable {
+    /// `published`, or `alreadyPublished` when the store has not changed since.
+    public let outcome: MigrationOutcome
+    /// The path of the private store.
+    public let source: String
+    /// The path of the snapshot.
+    public let path: String
+    /// The content digest of the snapshot.
+    public let digest: String?
+    /// The bytes of the snapshot's main file and of the external files that were copied; 0 when nothing was written.
+    public let bytes: Int64
+    /// The external files that were copied now; those of the former snapshot stay where they are.
+    public let externalFiles: Int
+    /// The former snapshots that readers still have open; a later publication removes them.
+    public let openFormerSnapshots: Int
+    /// The proof; nil when nothing was written.
+    public let report: VerificationReport?
+    public let findings: [Finding]
+}
+
+/// What a caller decides about a publication.
+public struct PublishOptions: Sendable {
+    /// How long to wait for each lock.
+    public var lockTimeout: Duration = .seconds(20)
+    /// Network file systems are refused unless this is true: their locks cannot be trusted.
+    public var allowsNetworkFileSystem = false
+    /// True for a program that root may run: it becomes the store's owner for good.
+    public var becomesOwner = false
+
+    public init() {}
+}
