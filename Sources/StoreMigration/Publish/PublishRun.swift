@@ -68,7 +68,7 @@ struct PublishRun {
         defer { scratch.remove() }
         let staged = try stage(in: scratch.directory, beside: folder)
         if let record, record.state.digest == staged.state.digest, try isCurrent(record, in: folder) {
-            let same = Publication(source: source.path, state: staged.state, main: record.main, former: nil)
+            let same = PublicationRecord(source: source.path, state: staged.state, main: record.main, former: nil)
             try same.write(beside: place.name, in: folder)
             let digest = staged.digest.value
             return outcome(.alreadyPublished, digest: digest, formers: try formers.remove(keeping: needed()))
@@ -88,7 +88,7 @@ struct PublishRun {
 
     /// True if an interrupted publication left something, or a former snapshot is kept for readers.
     private func hasRemains(in folder: Directory, _ formers: FormerSnapshots) throws -> Bool {
-        let record = Publication.fileName(for: place.name)
+        let record = PublicationRecord.fileName(for: place.name)
         let left = try folder.entries { name in
             name == lockName || name.hasPrefix(Self.scratchPrefix) || name != record && name.hasPrefix(record)
                 || formers.contains(name) || Directory.isUnintroduced(name)
@@ -113,18 +113,18 @@ struct PublishRun {
     }
 
     /// The record of the snapshot at the path, nil if the path is free; throws when something else is there.
-    private func requireOurs(in folder: Directory) throws -> Publication? {
+    private func requireOurs(in folder: Directory) throws -> PublicationRecord? {
         for name in [place.writeAheadLogName, place.journalName] where try folder.status(of: name) != nil {
             throw refusal("a program has written to the snapshot and left a log or journal", folder.path + "/" + name)
         }
         guard let status = try folder.status(of: place.name) else { return nil }
-        guard let record = Publication(beside: place.name, in: folder) else {
+        guard let record = PublicationRecord(beside: place.name, in: folder) else {
             throw refusal("there is a store that was not published from here", place.path)
         }
         guard record.source == source.path else {
             throw refusal("the snapshot at this path was published from \(record.source)", place.path)
         }
-        let found = Publication.SnapshotFile(status)
+        let found = PublicationRecord.SnapshotFile(status)
         guard found == record.main || found == record.former else {
             throw refusal("a program has changed or replaced the snapshot", place.path)
         }
@@ -142,7 +142,7 @@ struct PublishRun {
     }
 
     /// The digest of the published content, if the store has not changed since; nil otherwise.
-    private func unchanged(_ record: Publication?, in folder: Directory) throws -> String? {
+    private func unchanged(_ record: PublicationRecord?, in folder: Directory) throws -> String? {
         guard let record, try isCurrent(record, in: folder) else { return nil }
         let isUnchanged = try OldStateRecorder.isUnchanged(
             record.state,
@@ -152,8 +152,8 @@ struct PublishRun {
         return isUnchanged ? record.state.digest : nil
     }
 
-    private func isCurrent(_ record: Publication, in folder: Directory) throws -> Bool {
-        try folder.status(of: place.name).map(Publication.SnapshotFile.init) == record.main
+    private func isCurrent(_ record: PublicationRecord, in folder: Directory) throws -> Bool {
+        try folder.status(of: place.name).map(PublicationRecord.SnapshotFile.init) == record.main
     }
 
     private func requireInUse(_ view: StoreView) throws {
@@ -283,10 +283,10 @@ struct PublishRun {
         in folder: Directory,
         _ formers: FormerSnapshots
     ) throws {
-        let former = try folder.status(of: place.name).map(Publication.SnapshotFile.init)
-        let main = try Publication.SnapshotFile(staged.main.status())
+        let former = try folder.status(of: place.name).map(PublicationRecord.SnapshotFile.init)
+        let main = try PublicationRecord.SnapshotFile(staged.main.status())
         try staged.main.close()
-        try Publication(source: source.path, state: staged.state, main: main, former: former)
+        try PublicationRecord(source: source.path, state: staged.state, main: main, former: former)
             .write(beside: place.name, in: folder)
         if former == nil {
             try scratch.move(place.name, to: place.name, in: folder)

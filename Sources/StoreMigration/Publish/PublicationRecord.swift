@@ -7,7 +7,7 @@ import SystemPackage
 ///
 /// It is written before the snapshot gets its name, and names the former snapshot too, so that a publication that was
 /// interrupted between the two is noticed.
-struct Publication: Hashable, Codable {
+struct PublicationRecord: Hashable, Codable {
     /// The identity of a main file; its change time is left out, because a rename changes it.
     struct SnapshotFile: Hashable, Codable {
         let identity: FileIdentity
@@ -45,7 +45,7 @@ struct Publication: Hashable, Codable {
     /// The record beside the snapshot `name`; nil if there is no readable one.
     init?(beside name: String, in folder: Directory) {
         guard let bytes = try? folder.contents(of: Self.fileName(for: name), limit: Self.greatestSize),
-            let record = try? JSONDecoder().decode(Publication.self, from: Data(bytes))
+            let record = try? JSONDecoder().decode(PublicationRecord.self, from: Data(bytes))
         else { return nil }
         self = record
     }
