@@ -4,7 +4,7 @@ import StoreFormat
 /// Creates the relay's files beside a store.
 enum NewRelayFile {
     /// Creates an empty file if absent, with the store's mode and group, so that every writer of the store may write
-    /// it; beside a store that nobody writes, its owner may.
+    /// it; beside a read-only store, its owner may.
     static func createIfAbsent(_ name: String, likeStore store: String, in folder: Directory) throws {
         if try folder.isIntroduced(name) { return }
         let status = try folder.status(of: store)

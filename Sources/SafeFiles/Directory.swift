@@ -144,7 +144,7 @@ package final class Directory: Sendable {
         }
     }
 
-    /// Exchanges the files of two names in one step: nobody sees one of the names without a file.
+    /// Exchanges the files of two names in one step: at every moment both names have a file.
     package func exchange(_ name: String, with other: String) throws(FileError) {
         try validate(other, for: "exchange with")
         try perform("exchange", name) { number throws(Errno) in

@@ -46,7 +46,8 @@ public enum MigrationOutcome: String, Sendable, Codable, CaseIterable {
     public var exitStatus: Int32 {
         switch self {
         case .shared, .alreadyShared, .merged, .unshared, .retired, .restored, .migrated, .published, .alreadyPublished,
-            .rolledBack, .done: 0
+            .rolledBack, .done:
+            0
         case .failed: 1
         case .usage: 2
         case .findings: 3
@@ -66,7 +67,8 @@ public enum MigrationOutcome: String, Sendable, Codable, CaseIterable {
     package var isRefusal: Bool {
         switch self {
         case .shared, .alreadyShared, .merged, .unshared, .retired, .restored, .migrated, .published, .alreadyPublished,
-            .rolledBack, .done: false
+            .rolledBack, .done:
+            false
         default: true
         }
     }

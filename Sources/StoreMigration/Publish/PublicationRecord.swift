@@ -72,7 +72,7 @@ struct FormerSnapshots {
 
     private func names() throws -> [String] { try folder.entries(where: contains) }
 
-    /// Removes the former snapshots that nobody has open, and external files other than `current` once none is left.
+    /// Removes the former snapshots that no process has open, and external files other than `current` once none is left.
     ///
     /// Only a lease shows that no process, also of another user, has a file open; a snapshot for which none can be had
     /// stays. Returns the number of those that stay.
@@ -90,7 +90,7 @@ struct FormerSnapshots {
 
     private func isFree(_ name: String) throws -> Bool {
         do throws(FileError) {
-            // Released at once: the name is private, so nobody opens it anew.
+            // Released at once: the name is private, so no process opens it anew.
             return try FileLease.acquire(on: name, in: folder) != nil
         } catch {
             guard error.errno != .noSuchFileOrDirectory else { throw error }

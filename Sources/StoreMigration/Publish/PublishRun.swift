@@ -136,7 +136,7 @@ struct PublishRun {
             .needsDecision,
             message,
             path: path,
-            advice: "Nothing was changed. Look at it, then move it away or name another path.",
+            advice: "Nothing was changed. Inspect it, then move it away or name another path.",
             next: .inspect(path: place.path)
         )
     }

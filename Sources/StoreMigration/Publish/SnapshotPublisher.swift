@@ -5,7 +5,7 @@ public import StoreFormat
 
 /// Publishes proved snapshots of a private store in a group container, for programs that only read.
 ///
-/// The private store stays where it is and is only read. The snapshot is a store in rollback mode that nobody writes, so
+/// The private store stays where it is and is only read. The snapshot is a read-only store in rollback mode, so
 /// readers open it with SQLite's `immutable=1` and take no lock: no process can be ended for one when it is suspended. A
 /// new snapshot replaces the former one in one step. A reader that still has the former one keeps a whole store, with its
 /// external files. Publishing an unchanged store again writes nothing. The remote-change notification beside the snapshot

@@ -11,7 +11,7 @@ struct PublishVerb: Verb {
         commandName: "publish",
         abstract: "Publishes a snapshot of STORE at DEST for programs that only read; does nothing if nothing changed.",
         discussion: """
-            STORE stays private and is only read. The snapshot is in rollback mode and nobody writes it: readers open it with \
+            STORE stays private and is only read. The snapshot is read-only and in rollback mode: readers open it with \
             SQLite's immutable=1 and take no lock. It replaces the former snapshot in one step, with its external files; a \
             reader that has the former one open keeps a whole store. Readers are notified, as by relay post. With --watch it \
             publishes again after changes, until it is stopped.
@@ -121,6 +121,6 @@ struct PublishVerb: Verb {
         }
     }
 
-    /// Nobody signals it: a wait for it is a pause.
+    /// It is never signalled: a wait for it is a pause.
     private static let never = DispatchSemaphore(value: 0)
 }

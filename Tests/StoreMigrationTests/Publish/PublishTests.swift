@@ -36,7 +36,7 @@ struct PublishTests {
     }
 
     @Test(
-        "The snapshot has the store's content, is in rollback mode, and nobody may write it; the store is unchanged",
+        "The snapshot has the store's content, is read-only and in rollback mode; the store is unchanged",
         arguments: ["everything-in-wal", "rollback-journal", "external-data", "history-on", "fts5", "plain-sqlite"]
     )
     func content(_ fixture: String) throws {
