@@ -1,3 +1,4 @@
+import Glibc
 import SystemPackage
 
 /// The processes that have a file open, according to `/proc`.
@@ -35,12 +36,25 @@ package enum OpenFiles {
                     let descriptors = try? Directory.open(path: "/proc/\(process)/fd", operations: operations),
                     let names = try? descriptors.entries()
                 else { return false }
-                return names.contains { name in
+                let isOpen = names.contains { name in
                     let status = try? operations.statusOfTarget(of: name, in: descriptors.descriptor.number)
                     return status?.identity == identity
                 }
+                return isOpen && !isStarting(process, operations)
             }
             .sorted()
+    }
+
+    /// True for a child of this process between fork and exec, which has all its files open for a moment.
+    private static func isStarting(_ process: Int32, _ operations: any FileSystemOperations) -> Bool {
+        guard process != getpid(), let child = try? Directory.open(path: "/proc/\(process)", operations: operations),
+            let own = try? Directory.open(path: "/proc/self", operations: operations),
+            let status = try? child.openFile("stat", for: .reading).procText(),
+            let end = status.lastIndex(of: ")")
+        else { return false }
+        // After the program's name: the state, and the parent.
+        let parent = status[end...].split(separator: " ").dropFirst(2).first.flatMap { Int32($0) }
+        return parent == getpid() && child.target(of: "exe") == own.target(of: "exe")
     }
 
     /// Processes as a message names them: `4711 (HabitApp), 4712 (widget)`.

@@ -1,3 +1,4 @@
+import CTestSupport
 import Glibc
 import SafeFiles
 import Testing
@@ -52,5 +53,20 @@ struct OpenFilesTests {
         #expect(OpenFiles.holders(of: identity).contains(holder.identifier))
         holder.kill()
         #expect(!OpenFiles.holders(of: identity).contains(holder.identifier))
+    }
+
+    @Test("A child of this process that has not started its program yet is no holder")
+    func starting() throws {
+        let file = try folder.createFile("file", mode: 0o600)
+        let identity = try file.status().identity
+        let child = ctest_fork()
+        try #require(child > 0)
+        defer {
+            kill(child, SIGKILL)
+            waitpid(child, nil, 0)
+        }
+        #expect(!OpenFiles.holders(of: identity).contains(child))
+        #expect(OpenFiles.holders(of: identity).contains(getpid()))
+        try file.close()
     }
 }

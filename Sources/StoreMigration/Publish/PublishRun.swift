@@ -78,8 +78,7 @@ struct PublishRun {
         try publish(staged, from: scratch.directory, in: folder, formers)
         RunMoment.published.pass()
         let kept = try formers.remove(keeping: needed())
-        try wakeReaders()
-        return outcome(.published, staged, digest: staged.digest.value, formers: kept)
+        return outcome(.published, staged, digest: staged.digest.value, formers: kept, findings: wakeReaders())
     }
 
     // MARK: Deciding
@@ -302,15 +301,30 @@ struct PublishRun {
         }
     }
 
-    private func wakeReaders() throws {
-        try RemoteChangeNotification(beside: place).post()
+    /// The snapshot is published, so that a failure here is only a finding.
+    private func wakeReaders() -> [Finding] {
+        do throws(RelayError) {
+            try RemoteChangeNotification(beside: place).post()
+            return []
+        } catch {
+            return [
+                Finding(
+                    .relayNotCarried,
+                    .warning,
+                    level: .files,
+                    "readers were not notified of the snapshot, and see it when they open it again: \(error)",
+                    path: place.path
+                )
+            ]
+        }
     }
 
     private func outcome(
         _ outcome: MigrationOutcome,
         _ staged: ProvedSnapshot? = nil,
         digest: String,
-        formers: Int
+        formers: Int,
+        findings: [Finding] = []
     ) -> PublishOutcome {
         PublishOutcome(
             outcome: outcome,
@@ -321,7 +335,7 @@ struct PublishRun {
             externalFiles: staged?.externalFiles ?? 0,
             openFormerSnapshots: formers,
             report: staged?.report,
-            findings: staged?.findings ?? []
+            findings: (staged?.findings ?? []) + findings
         )
     }
 }

@@ -3,6 +3,6 @@ public enum ToolVerbs {
     public static let names = [
         "share", "plan", "status", "resume", "abort", "retire", "unshare", "merge", "unmerge", "diff", "inspect",
         "fetch", "verify", "history", "relay", "backup", "restore", "backups", "doctor", "container", "strategies",
-        "fixture", "migrate",
+        "fixture", "migrate", "publish", "clean",
     ]
 }

@@ -30,4 +30,7 @@ int ctest_mount_memory(const char *folder);
 /* umount2(2); lazily if nothing else helps. */
 int ctest_unmount(const char *folder, int lazily);
 
+/* A child of this process that starts no program and waits for a signal. */
+int ctest_fork(void);
+
 #endif

@@ -138,6 +138,12 @@ struct NextCommandTests {
                 setup: "\(OutcomeTests.make); tool backup old/H.db -o H.tar",
                 call: ["restore", "H.tar", "new/H.db"]
             ),
+            .init(outcome: .published, setup: OutcomeTests.make, call: ["publish", "old/H.db", "new/H.db"]),
+            .init(
+                outcome: .alreadyPublished,
+                setup: "\(OutcomeTests.make); tool publish old/H.db new/H.db",
+                call: ["publish", "old/H.db", "new/H.db"]
+            ),
             .init(
                 outcome: .migrated,
                 setup: version("a: {type: string}", at: "old/H.db") + "; "
