@@ -53,37 +53,38 @@ extension AttachedStore {
     /// During such a save, earlier saves of this process may count as another process's: at worst objects are read once
     /// more.
     func externalVersion() throws -> ExternalVersion {
-        let generation = suspension.generation
         guard readOnlyReason == nil else {
             return try read { _, connection in
                 ExternalVersion(
-                    generation: generation,
+                    generation: self.generation.load(ordering: .relaxed),
                     byOthers: try connection.value(Self.versionSQL)?.integer ?? 0
                 )
             }
         }
-        let byAnybody = try watching.withLock { watching in
+        let (byAnybody, watched) = try watching.withLock { watching in
             try suspension.requireResumed(location)
             let connection = try watching ?? StoreConnection(location, access: .liveReading, lockTimeout: lockTimeout)
             watching = connection
-            return try connection.value(Self.versionSQL)?.integer ?? 0
+            return (try connection.value(Self.versionSQL)?.integer ?? 0, self.generation.load(ordering: .relaxed))
         }
-        let byOthers = try writing.withLockIfAvailable { state in
-            try openToWrite(&state).value(Self.versionSQL)?.integer ?? 0
+        let written = try writing.withLockIfAvailable { state in
+            (try openToWrite(&state).value(Self.versionSQL)?.integer ?? 0, self.generation.load(ordering: .relaxed))
         }
+        // Both connections count: the sum changes when one of them is opened anew.
+        let opened = watched &+ (written?.1 ?? watched)
         return lastVersion.withLock { last in
-            guard let byOthers else {
-                guard let last, last.generation == generation else {
-                    return ExternalVersion(generation: generation, byOthers: 0, byAnybody: byAnybody)
+            guard let byOthers = written?.0 else {
+                guard let last, last.generation == opened else {
+                    return ExternalVersion(generation: opened, byOthers: 0, byAnybody: byAnybody)
                 }
                 return ExternalVersion(
-                    generation: generation,
+                    generation: opened,
                     byOthers: last.byOthers,
                     byAnybody: byAnybody == last.byAnybody ? nil : byAnybody
                 )
             }
-            last = ExternalVersion(generation: generation, byOthers: byOthers, byAnybody: byAnybody)
-            return ExternalVersion(generation: generation, byOthers: byOthers)
+            last = ExternalVersion(generation: opened, byOthers: byOthers, byAnybody: byAnybody)
+            return ExternalVersion(generation: opened, byOthers: byOthers)
         }
     }
 }

@@ -33,18 +33,21 @@ extension AttachedStore {
     ///
     /// Nil while one of its saves is under way, and while the store is suspended.
     func foreignVersion() -> StoreVersion? {
-        let generation = suspension.generation
         let sql = "PRAGMA data_version"
         if readOnlyReason != nil {
             return watching.withLock { watching in
                 guard !suspension.isSuspended else { return nil }
                 let open = watching ?? (try? StoreConnection(location, access: .liveReading, lockTimeout: lockTimeout))
                 watching = open
+                let generation = self.generation.load(ordering: .relaxed)
                 return (try? open?.value(sql)?.integer).map { StoreVersion(generation, $0) }
             }
         }
-        let version = writing.withLockIfAvailable { state in try? openToWrite(&state).value(sql)?.integer }
-        return version.flatMap { $0 }.map { StoreVersion(generation, $0) }
+        let version = writing.withLockIfAvailable { state -> StoreVersion? in
+            let generation = self.generation.load(ordering: .relaxed)
+            return (try? openToWrite(&state).value(sql)?.integer).map { StoreVersion(generation, $0) }
+        }
+        return version.flatMap { $0 }
     }
 
     /// The number of history transactions after `first` up to `last`.

@@ -89,7 +89,9 @@ extension PersistentContainer {
 
     /// Releases the name of a consumer, so that another process may use it.
     public func endMerging(as consumer: String) async {
-        await mergers.withLock { $0.removeValue(forKey: consumer) }?.end()
+        // Removed only then: a suspension meanwhile waits for it, too.
+        await mergers.withLock { $0[consumer] }?.end()
+        mergers.withLock { _ = $0.removeValue(forKey: consumer) }
     }
 
     /// Why the last save to a store could not be posted; nil if it was, or if posting is off.

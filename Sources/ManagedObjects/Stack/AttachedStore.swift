@@ -46,6 +46,10 @@ final class AttachedStore: Sendable {
     let keepsLog = Mutex(false)
     /// Metadata to be written with the next save.
     let pendingMetadata = Mutex<[String: PropertyListValue?]>([:])
+    /// Changes whenever connections are closed: versions that different connections report are not comparable.
+    ///
+    /// Read and changed while the lock of the connection is held.
+    let generation = Atomic<Int64>(0)
     /// The suspension of the coordinator, while which no connection is opened.
     let suspension: StoreSuspension
 
@@ -103,15 +107,18 @@ final class AttachedStore: Sendable {
     /// Closes all connections.
     func close() {
         reading.withLock { state in
+            generation.add(1, ordering: .relaxed)
             try? state.connection?.close()
             state.connection = nil
         }
         writing.withLock { state in
+            generation.add(1, ordering: .relaxed)
             state.writer = nil
             try? state.connection?.close()
             state.connection = nil
         }
         watching.withLock { connection in
+            generation.add(1, ordering: .relaxed)
             try? connection?.close()
             connection = nil
         }

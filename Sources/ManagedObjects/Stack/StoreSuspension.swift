@@ -5,18 +5,13 @@ internal import Synchronization
 /// Whether the stores of one coordinator may be used, or are closed because the process is about to be suspended.
 final class StoreSuspension: Sendable {
     private let suspended = Atomic(false)
-    private let turn = Atomic<Int64>(0)
     /// Posts when the stores may be used again.
     let resumed = ChangeHub<Void>()
 
     var isSuspended: Bool { suspended.load(ordering: .acquiring) }
-    /// Changes with each suspension: versions that different connections report are not comparable.
-    var generation: Int64 { turn.load(ordering: .acquiring) }
-
     func begin() { suspended.store(true, ordering: .sequentiallyConsistent) }
 
     func end() {
-        turn.add(1, ordering: .acquiringAndReleasing)
         guard suspended.exchange(false, ordering: .sequentiallyConsistent) else { return }
         resumed.post(())
     }
@@ -37,7 +32,7 @@ extension PersistentContainer {
     /// Closes all stores before the system suspends the process, so that it holds no lock on a file of a group container.
     ///
     /// iOS ends a process that is suspended with such a lock (`0xdead10cc`). Call this when the app enters the background
-    /// and in an extension before its work ends. It waits for a running save, lets running fetches fail, checkpoints
+    /// and in an extension before its work ends. It waits for a running save, ends running fetches with an error, checkpoints
     /// nothing, closes every connection, and releases the names of consumers. Until ``resumeAfterSuspension()``, calls
     /// that need a store throw ``ManagedObjectError/Code/suspended``; objects keep the values that they have read and
     /// their unsaved changes. `StoreMigration`'s `SuspensionCheck` shows the locks that a process holds.

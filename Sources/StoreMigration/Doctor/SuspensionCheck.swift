@@ -160,7 +160,7 @@ public struct SuspensionCheck: BlockingCalls {
                 return false
             }
             let isOpenHere =
-                processes?.contains(getpid()) ?? false
+                processes?.contains(getpid()) ?? true
                 || ((try? OpenFiles.isOpenInThisProcess(status.identity)) ?? true)
             guard !isOpenHere else { return (try? holder.status(of: file + "-shm")) != nil }
             guard let main = try? holder.openFile(file, for: .reading) else { return false }

@@ -59,7 +59,7 @@ struct PublicationRecord: Hashable, Codable {
     }
 }
 
-/// The former snapshots of a published store that readers may still have open, and the external files kept for them.
+/// The former snapshots of a published store that readers may still have open.
 struct FormerSnapshots {
     let store: StoreLocation
     let folder: Directory
@@ -72,20 +72,16 @@ struct FormerSnapshots {
 
     private func names() throws -> [String] { try folder.entries(where: contains) }
 
-    /// Removes the former snapshots that no process has open, and external files other than `current` once none is left.
+    /// Removes the former snapshots that no process has open, and returns the number of the others.
     ///
     /// Only a lease shows that no process, also of another user, has a file open; a snapshot for which none can be had
-    /// stays. Returns the number of those that stay.
-    func remove(keeping current: @autoclosure () throws -> NameList?) throws -> Int {
+    /// stays. External files stay in any case: a reader may have opened the former snapshot at the moment of the exchange.
+    func remove() throws -> Int {
         var kept = 0
         for name in try names() {
             if try isFree(name) { try folder.removeFile(name) } else { kept += 1 }
         }
-        guard kept == 0 else { return kept }
-        guard let external = try folder.externalData(of: store) else { return 0 }
-        let needed = try Set(current() ?? NameList())
-        for name in try external.names() where !needed.contains(name) { try external.removeFile(name) }
-        return 0
+        return kept
     }
 
     private func isFree(_ name: String) throws -> Bool {

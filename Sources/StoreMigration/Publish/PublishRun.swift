@@ -58,11 +58,11 @@ struct PublishRun {
         TemporaryDirectory.removeAbandoned(prefix: Self.scratchPrefix, in: folder)
         folder.removeUnintroduced()
         let record = try requireOurs(in: folder)
-        let needed = { try Directory.open(path: source.folder).externalData(of: source)?.names() }
         if let record, let digest = try unchanged(record, in: folder) {
-            // Replaces what an interrupted replacement of the record left.
+            // An interrupted publication may have left half a record, and readers that were not notified.
             try record.write(beside: place.name, in: folder)
-            return outcome(.alreadyPublished, digest: digest, formers: try formers.remove(keeping: needed()))
+            let findings = wakeReaders()
+            return outcome(.alreadyPublished, digest: digest, formers: try formers.remove(), findings: findings)
         }
         let scratch = try TemporaryDirectory(prefix: Self.scratchPrefix, in: folder.path)
         defer { scratch.remove() }
@@ -71,14 +71,16 @@ struct PublishRun {
             let same = PublicationRecord(source: source.path, state: staged.state, main: record.main, former: nil)
             try same.write(beside: place.name, in: folder)
             let digest = staged.digest.value
-            return outcome(.alreadyPublished, digest: digest, formers: try formers.remove(keeping: needed()))
+            return outcome(.alreadyPublished, digest: digest, formers: try formers.remove())
         }
         try surroundings.monitor.checkCancellation()
         RunMoment.publishing.pass()
         try publish(staged, from: scratch.directory, in: folder, formers)
         RunMoment.published.pass()
-        let kept = try formers.remove(keeping: needed())
-        return outcome(.published, staged, digest: staged.digest.value, formers: kept, findings: wakeReaders())
+        let findings = wakeReaders()
+        // What cannot be removed now is removed by the next publication.
+        let kept = (try? formers.remove()) ?? 1
+        return outcome(.published, staged, digest: staged.digest.value, formers: kept, findings: findings)
     }
 
     // MARK: Deciding
@@ -98,12 +100,19 @@ struct PublishRun {
     private func openedFolder() throws -> Directory {
         let folder = try RunContext.openContainer(place)
         try surroundings.requireTrusted(folder)
-        if let status = try folder.status(of: place.name),
-            try Directory.open(path: source.folder).status(of: source.name)?.identity == status.identity
-        {
+        let home = try Directory.openIfPresent(path: source.folder)
+        let status = try folder.status(of: place.name)
+        let isItself = try status != nil && home?.status(of: source.name)?.identity == status?.identity
+        // The names of such a pair differ only in their extensions.
+        let sharesFiles =
+            try home?.status().identity == folder.status().identity
+            && source.supportFolderName == place.supportFolderName
+        guard !isItself, !sharesFiles else {
             throw MigrationError(
                 .usage,
-                "the snapshot has the path of the store itself",
+                isItself
+                    ? "the snapshot has the path of the store itself"
+                    : "the snapshot would share the folder of external files with the store",
                 path: place.path,
                 advice: "Name another path for the snapshot."
             )
@@ -183,7 +192,12 @@ struct PublishRun {
                 last = error
             }
         }
-        throw last ?? MigrationError(.busy, "the store changed at every try", path: source.path)
+        throw MigrationError(
+            .busy,
+            "programs removed external files of the store at every try",
+            path: source.path,
+            underlyingError: last
+        )
     }
 
     private func stage(
@@ -231,7 +245,12 @@ struct PublishRun {
             report: proof.report,
             bytes: try main.status().size + (external?.bytes ?? 0),
             externalFiles: external?.copies.count ?? 0,
-            findings: proof.findings
+            // What the store lacks, its readers miss, too.
+            findings: proof.findings.map { finding in
+                var finding = finding
+                if finding.severity == .inherited { finding.severity = .warning }
+                return finding
+            }
         )
     }
 
@@ -252,6 +271,9 @@ struct PublishRun {
             try $0.setGroupIfAllowed(group)
         } isThere: { name in
             guard try target.status(of: name) != nil else { return false }
+            guard try original.status(of: name) != nil else {
+                throw FileError(operation: "read", path: name, errno: .noSuchFileOrDirectory)
+            }
             guard try target.holdsEqualFile(name, to: original) else {
                 throw MigrationError(
                     .needsDecision,

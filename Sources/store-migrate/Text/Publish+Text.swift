@@ -8,7 +8,7 @@ extension PublishOutcome {
         let formers =
             openFormerSnapshots == 0
             ? ""
-            : "\n  kept      \(Figures.count(Int64(openFormerSnapshots), "former snapshot")), which readers have open"
+            : "\n  kept      \(Figures.count(Int64(openFormerSnapshots), "former snapshot")), which readers may have open"
         guard outcome == .published else {
             return style.green("Already published") + ": the store has not changed\n"
                 + "  snapshot  \(Escaped.path(path))" + formers

@@ -225,6 +225,10 @@ struct SuspensionTests {
         #expect(Int(saved).map { $0 > 0 } == true, "\(saved)")
         // It goes on to merge what the other program saves.
         #expect(try !app.execute("fetch").hasPrefix("error"))
+        #expect(try app.execute("suspend") == "ok")
+        #expect(try widget.execute("insert 999 meanwhile") == "ok")
+        #expect(try app.execute("resume") == "ok")
+        #expect(try app.execute("shows 999=meanwhile") == "ok")
         #expect(try widget.execute("insert 1000 last") == "ok")
         #expect(try app.execute("shows 1000=last") == "ok")
         #expect(try app.execute("unfollow") == "ok")
