@@ -61,8 +61,8 @@ struct PublishRun {
         if let record, let digest = try unchanged(record, in: folder) {
             // An interrupted publication may have left half a record, and readers that were not notified.
             try record.write(beside: place.name, in: folder)
-            let findings = wakeReaders()
-            return outcome(.alreadyPublished, digest: digest, formers: try formers.remove(), findings: findings)
+            try wakeReaders()
+            return outcome(.alreadyPublished, digest: digest, formers: try formers.remove())
         }
         let scratch = try TemporaryDirectory(prefix: Self.scratchPrefix, in: folder.path)
         defer { scratch.remove() }
@@ -77,10 +77,10 @@ struct PublishRun {
         RunMoment.publishing.pass()
         try publish(staged, from: scratch.directory, in: folder, formers)
         RunMoment.published.pass()
-        let findings = wakeReaders()
+        try wakeReaders()
         // What cannot be removed now is removed by the next publication.
         let kept = (try? formers.remove()) ?? 1
-        return outcome(.published, staged, digest: staged.digest.value, formers: kept, findings: findings)
+        return outcome(.published, staged, digest: staged.digest.value, formers: kept)
     }
 
     // MARK: Deciding
@@ -323,30 +323,16 @@ struct PublishRun {
         }
     }
 
-    /// The snapshot is published, so that a failure here is only a finding.
-    private func wakeReaders() -> [Finding] {
-        do throws(RelayError) {
-            try RemoteChangeNotification(beside: place).post()
-            return []
-        } catch {
-            return [
-                Finding(
-                    .relayNotCarried,
-                    .warning,
-                    level: .files,
-                    "readers were not notified of the snapshot, and see it when they open it again: \(error)",
-                    path: place.path
-                )
-            ]
-        }
+    /// The next publication repeats what fails here.
+    private func wakeReaders() throws {
+        try RemoteChangeNotification(beside: place).post()
     }
 
     private func outcome(
         _ outcome: MigrationOutcome,
         _ staged: ProvedSnapshot? = nil,
         digest: String,
-        formers: Int,
-        findings: [Finding] = []
+        formers: Int
     ) -> PublishOutcome {
         PublishOutcome(
             outcome: outcome,
@@ -357,7 +343,7 @@ struct PublishRun {
             externalFiles: staged?.externalFiles ?? 0,
             openFormerSnapshots: formers,
             report: staged?.report,
-            findings: (staged?.findings ?? []) + findings
+            findings: staged?.findings ?? []
         )
     }
 }
