@@ -77,6 +77,8 @@ enum Commands {
             Maker("migrate, copying, ", isPlain: false) {
                 try MigrateJudge(template: $0.template, removesPicture: true)
             },
+            Maker("publish, ") { try PublishJudge(template: $0.template) },
+            Maker("publish, replacing, ", isPlain: false) { try PublishJudge(template: $0.template, replaces: true) },
             Maker("relay drain") { try RelayDrainJudge(template: $0.template) },
             Maker("relay post", isPlain: false) { RelayPostJudge(template: $0.template) },
         ]

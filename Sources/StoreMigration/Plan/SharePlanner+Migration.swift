@@ -61,3 +61,10 @@ extension SharePlan {
         SharePlan(outcome: outcome, old: old, new: new, findings: findings, reason: reason, next: next)
     }
 }
+
+extension PlanningFacts {
+    /// The share that migrates the old store's rows to the new store's model version.
+    func shareThatMigrates(intoEmpty isEmpty: Bool) -> NextStep {
+        .share(old: old.path, new: new.path, onBoth: isEmpty ? nil : .merge, migratingTo: new.path)
+    }
+}

@@ -103,12 +103,7 @@ package struct SharePlanner: Sendable {
             return plan(
                 .incompatible,
                 reason: "the two stores have different versions of a model",
-                next: .share(
-                    old: facts.old.path,
-                    new: facts.new.path,
-                    onBoth: new.isEmpty ? nil : .merge,
-                    migratingTo: facts.new.path
-                )
+                next: facts.shareThatMigrates(intoEmpty: new.isEmpty)
             )
         }
         let reason =

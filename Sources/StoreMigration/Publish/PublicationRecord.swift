@@ -8,17 +8,30 @@ import SystemPackage
 /// It is written before the snapshot gets its name, and names the former snapshot too, so that a publication that was
 /// interrupted between the two is noticed.
 struct PublicationRecord: Hashable, Codable {
-    /// The identity of a main file; its change time is left out, because a rename changes it.
-    struct SnapshotFile: Hashable, Codable {
+    /// A published main file, and its content.
+    struct Snapshot: Hashable, Codable {
         let identity: FileIdentity
         let size: Int64
         let modified: FileStatus.Time
+        let digest: String
+        /// The digest of its external files; their folder may hold more.
+        let externalFiles: String?
 
-        init(_ status: FileStatus) { (identity, size, modified) = (status.identity, status.size, status.modified) }
+        init(_ status: FileStatus, digest: String, externalFiles: String?) {
+            (identity, size, modified) = (status.identity, status.size, status.modified)
+            (self.digest, self.externalFiles) = (digest, externalFiles)
+        }
 
-        /// Device numbers are ignored, because they change with a mount.
-        static func == (one: Self, other: Self) -> Bool {
-            one.identity.mayBe(recorded: other.identity) && one.size == other.size && one.modified == other.modified
+        /// The same snapshot in another file.
+        func moved(to status: FileStatus) -> Snapshot {
+            Snapshot(status, digest: digest, externalFiles: externalFiles)
+        }
+
+        /// True for the published file, unless it was written to since.
+        ///
+        /// The time of change is left out, because a rename changes it, and the device, because a mount does.
+        func isFile(_ status: FileStatus) -> Bool {
+            status.identity.mayBe(recorded: identity) && status.size == size && status.modified == modified
         }
     }
 
@@ -31,14 +44,14 @@ struct PublicationRecord: Hashable, Codable {
     let source: String
     /// The private store when it was copied.
     let state: JournalRecord.OldState
-    let main: SnapshotFile
-    /// The former snapshot, which may still have the name.
-    let former: SnapshotFile?
+    let main: Snapshot
+    /// The former snapshot, which may still have the name, and whose replacement may not have been announced.
+    let former: Snapshot?
 
     /// The record's file name beside the snapshot `name`.
     static func fileName(for name: String) -> String { ".\(name).published.json" }
 
-    init(source: String, state: JournalRecord.OldState, main: SnapshotFile, former: SnapshotFile?) {
+    init(source: String, state: JournalRecord.OldState, main: Snapshot, former: Snapshot?) {
         (self.source, self.state, self.main, self.former) = (source, state, main, former)
     }
 

@@ -29,9 +29,21 @@ struct PublishRun {
         let findings: [Finding]
     }
 
+    /// What is published at the path.
+    private struct Found {
+        let record: PublicationRecord
+        /// The snapshot that has the name: the last one, or the former one after an interruption.
+        let snapshot: PublicationRecord.Snapshot
+        let status: FileStatus
+
+        var isCurrent: Bool { snapshot == record.main }
+        /// True if the snapshot was recognised by its content, as in a copy of the folder.
+        var isMoved: Bool { !snapshot.isFile(status) }
+    }
+
     func isDue() throws -> Bool {
         let folder = try openedFolder()
-        if try unchanged(requireOurs(in: folder), in: folder) != nil { return false }
+        if try unchanged(found(in: folder)) != nil { return false }
         try surroundings.reader.withView(of: source) { try requireInUse($0) }
         return true
     }
@@ -39,8 +51,8 @@ struct PublishRun {
     func carryOut() throws -> PublishOutcome {
         let folder = try openedFolder()
         let formers = FormerSnapshots(store: place, folder: folder)
-        if let digest = try unchanged(requireOurs(in: folder), in: folder), try !hasRemains(in: folder, formers) {
-            return outcome(.alreadyPublished, digest: digest, formers: 0)
+        if let record = try unchanged(found(in: folder)), try !hasRemains(in: folder, formers) {
+            return outcome(.alreadyPublished, digest: record.main.digest, formers: 0)
         }
         guard let lock = try FileLock.acquire(lockName, in: folder, deadline: surroundings.lockDeadline()) else {
             throw MigrationError(
@@ -57,30 +69,42 @@ struct PublishRun {
         }
         TemporaryDirectory.removeAbandoned(prefix: Self.scratchPrefix, in: folder)
         folder.removeUnintroduced()
-        let record = try requireOurs(in: folder)
-        if let record, let digest = try unchanged(record, in: folder) {
-            // An interrupted publication may have left half a record, and readers that were not notified.
-            try record.write(beside: place.name, in: folder)
-            try wakeReaders()
-            return outcome(.alreadyPublished, digest: digest, formers: try formers.remove())
+        let found = try found(in: folder)
+        if let found, let record = try unchanged(found) {
+            try finish(found, state: record.state, in: folder)
+            return outcome(.alreadyPublished, digest: record.main.digest, formers: try formers.remove())
         }
         let scratch = try TemporaryDirectory(prefix: Self.scratchPrefix, in: folder.path)
         defer { scratch.remove() }
         let staged = try stage(in: scratch.directory, beside: folder)
-        if let record, record.state.digest == staged.state.digest, try isCurrent(record, in: folder) {
-            let same = PublicationRecord(source: source.path, state: staged.state, main: record.main, former: nil)
-            try same.write(beside: place.name, in: folder)
-            let digest = staged.digest.value
-            return outcome(.alreadyPublished, digest: digest, formers: try formers.remove())
+        if let found, found.isCurrent, found.record.main.digest == staged.digest.value {
+            try finish(found, state: staged.state, in: folder)
+            return outcome(.alreadyPublished, digest: staged.digest.value, formers: try formers.remove())
         }
         try surroundings.monitor.checkCancellation()
         RunMoment.publishing.pass()
-        try publish(staged, from: scratch.directory, in: folder, formers)
+        try publish(staged, replacing: found, from: scratch.directory, in: folder, formers)
         RunMoment.published.pass()
-        try wakeReaders()
-        // What cannot be removed now is removed by the next publication.
-        let kept = (try? formers.remove()) ?? 1
-        return outcome(.published, staged, digest: staged.digest.value, formers: kept)
+        do {
+            try wakeReaders()
+            return outcome(.published, staged, digest: staged.digest.value, formers: try formers.remove())
+        } catch {
+            throw MigrationError(error).afterPublishing
+        }
+    }
+
+    /// Finishes an interrupted publication of the snapshot that has the name, and records the state of the store.
+    private func finish(_ found: Found, state: JournalRecord.OldState, in folder: Directory) throws {
+        let isFinished = try found.record.former == nil && !found.isMoved && !hasHalfRecord(in: folder)
+        guard !isFinished || state != found.record.state else { return }
+        try PublicationRecord(
+            source: source.path,
+            state: state,
+            main: found.snapshot.moved(to: found.status),
+            former: nil
+        )
+        .write(beside: place.name, in: folder)
+        if !isFinished { try wakeReaders() }
     }
 
     // MARK: Deciding
@@ -89,12 +113,21 @@ struct PublishRun {
 
     /// True if an interrupted publication left something, or a former snapshot is kept for readers.
     private func hasRemains(in folder: Directory, _ formers: FormerSnapshots) throws -> Bool {
-        let record = PublicationRecord.fileName(for: place.name)
         let left = try folder.entries { name in
-            name == lockName || name.hasPrefix(Self.scratchPrefix) || name != record && name.hasPrefix(record)
-                || formers.contains(name) || Directory.isUnintroduced(name)
+            name == lockName || name.hasPrefix(Self.scratchPrefix) || isHalfRecord(name) || formers.contains(name)
+                || Directory.isUnintroduced(name)
         }
         return !left.isEmpty
+    }
+
+    private func hasHalfRecord(in folder: Directory) throws -> Bool {
+        try !folder.entries(where: isHalfRecord).isEmpty
+    }
+
+    /// True for what an interrupted replacement of the record left.
+    private func isHalfRecord(_ name: String) -> Bool {
+        let record = PublicationRecord.fileName(for: place.name)
+        return name != record && name.hasPrefix(record)
     }
 
     private func openedFolder() throws -> Directory {
@@ -120,8 +153,8 @@ struct PublishRun {
         return folder
     }
 
-    /// The record of the snapshot at the path, nil if the path is free; throws when something else is there.
-    private func requireOurs(in folder: Directory) throws -> PublicationRecord? {
+    /// The snapshot at the path, nil if the path is free; throws when something else is there.
+    private func found(in folder: Directory) throws -> Found? {
         for name in [place.writeAheadLogName, place.journalName] where try folder.status(of: name) != nil {
             throw refusal("a program has written to the snapshot and left a log or journal", folder.path + "/" + name)
         }
@@ -132,11 +165,19 @@ struct PublishRun {
         guard record.source == source.path else {
             throw refusal("the snapshot at this path was published from \(record.source)", place.path)
         }
-        let found = PublicationRecord.SnapshotFile(status)
-        guard found == record.main || found == record.former else {
+        let known = [record.main, record.former].compactMap(\.self)
+        guard let snapshot = try known.first(where: { $0.isFile(status) }) ?? known.first(where: isContent) else {
             throw refusal("a program has changed or replaced the snapshot", place.path)
         }
-        return record
+        return Found(record: record, snapshot: snapshot, status: status)
+    }
+
+    /// True if the path has the content of a snapshot: a copy of the folder has other files.
+    private func isContent(of snapshot: PublicationRecord.Snapshot) throws -> Bool {
+        try surroundings.unreported.reader.withView(of: place) { view in
+            let digest = try StoreDigest(of: view.connection, externalFiles: snapshot.externalFiles)
+            return digest.value == snapshot.digest
+        }
     }
 
     private func refusal(_ message: String, _ path: String) -> MigrationError {
@@ -149,19 +190,11 @@ struct PublishRun {
         )
     }
 
-    /// The digest of the published content, if the store has not changed since; nil otherwise.
-    private func unchanged(_ record: PublicationRecord?, in folder: Directory) throws -> String? {
-        guard let record, try isCurrent(record, in: folder) else { return nil }
-        let isUnchanged = try OldStateRecorder.isUnchanged(
-            record.state,
-            at: source,
-            in: Directory.open(path: source.folder)
-        )
-        return isUnchanged ? record.state.digest : nil
-    }
-
-    private func isCurrent(_ record: PublicationRecord, in folder: Directory) throws -> Bool {
-        try folder.status(of: place.name).map(PublicationRecord.SnapshotFile.init) == record.main
+    /// The record, if its snapshot has the name and the store has not changed since; nil otherwise.
+    private func unchanged(_ found: Found?) throws -> PublicationRecord? {
+        guard let found, found.isCurrent else { return nil }
+        let home = try Directory.open(path: source.folder)
+        return try OldStateRecorder.isUnchanged(found.record.state, at: source, in: home) ? found.record : nil
     }
 
     private func requireInUse(_ view: StoreView) throws {
@@ -300,12 +333,17 @@ struct PublishRun {
 
     private func publish(
         _ staged: ProvedSnapshot,
+        replacing found: Found?,
         from scratch: Directory,
         in folder: Directory,
         _ formers: FormerSnapshots
     ) throws {
-        let former = try folder.status(of: place.name).map(PublicationRecord.SnapshotFile.init)
-        let main = try PublicationRecord.SnapshotFile(staged.main.status())
+        let former = found.map { $0.snapshot.moved(to: $0.status) }
+        let main = PublicationRecord.Snapshot(
+            try staged.main.status(),
+            digest: staged.digest.value,
+            externalFiles: staged.digest.externalFiles
+        )
         try staged.main.close()
         try PublicationRecord(source: source.path, state: staged.state, main: main, former: former)
             .write(beside: place.name, in: folder)
