@@ -100,11 +100,8 @@ package struct SharePlanner: Sendable {
             )
         }
         if facts.canMigrateOld {
-            return plan(
-                .incompatible,
-                reason: "the two stores have different versions of a model",
-                next: facts.shareThatMigrates(intoEmpty: new.isEmpty)
-            )
+            let next = facts.shareThatMigrates(intoEmpty: new.isEmpty)
+            return plan(.incompatible, reason: "the two stores have different versions of a model", next: next)
         }
         let reason =
             old.kind == new.kind

@@ -83,6 +83,13 @@ struct FormerSnapshots {
 
     func contains(_ name: String) -> Bool { name.hasPrefix(prefix) }
 
+    /// Removes names of the snapshot itself: a power cut during the exchange may leave both names with one file.
+    func releaseSnapshot() throws {
+        for name in try names() where try folder.isSameFile(name, as: store.name, in: folder) {
+            try folder.removeFile(name)
+        }
+    }
+
     private func names() throws -> [String] { try folder.entries(where: contains) }
 
     /// Removes the former snapshots that no process has open, and returns the number of the others.

@@ -51,7 +51,7 @@ struct PublishRun {
     func carryOut() throws -> PublishOutcome {
         let folder = try openedFolder()
         let formers = FormerSnapshots(store: place, folder: folder)
-        if let record = try unchanged(found(in: folder)), try !hasRemains(in: folder, formers) {
+        if try !hasRemains(in: folder, formers), let record = try unchanged(found(in: folder)) {
             return outcome(.alreadyPublished, digest: record.main.digest, formers: 0)
         }
         guard let lock = try FileLock.acquire(lockName, in: folder, deadline: surroundings.lockDeadline()) else {
@@ -69,6 +69,7 @@ struct PublishRun {
         }
         TemporaryDirectory.removeAbandoned(prefix: Self.scratchPrefix, in: folder)
         folder.removeUnintroduced()
+        try formers.releaseSnapshot()
         let found = try found(in: folder)
         if let found, let record = try unchanged(found) {
             try finish(found, state: record.state, in: folder)
