@@ -17,10 +17,8 @@ public struct StoreComparison: BlockingCalls {
         public let findings: [Finding]
     }
 
-    private let lockTimeout: Duration
-    private let allowsNetworkFileSystem: Bool
-    private let onProgress: (@Sendable (StoreProgress) -> Void)?
-    private let isCancelled: (@Sendable () -> Bool)?
+    private let surroundings: Surroundings
+    private let difference: StoreDifference
 
     public init(
         lockTimeout: Duration = .seconds(20),
@@ -28,10 +26,17 @@ public struct StoreComparison: BlockingCalls {
         onProgress: (@Sendable (StoreProgress) -> Void)? = nil,
         isCancelled: (@Sendable () -> Bool)? = nil
     ) {
-        self.lockTimeout = lockTimeout
-        self.allowsNetworkFileSystem = allowsNetworkFileSystem
-        self.onProgress = onProgress
-        self.isCancelled = isCancelled
+        surroundings = Surroundings(
+            lockTimeout: lockTimeout,
+            allowsNetworkFileSystem: allowsNetworkFileSystem,
+            monitor: WorkMonitor(isCancelled: isCancelled)
+        )
+        difference = StoreDifference(
+            lockTimeout: lockTimeout,
+            allowsNetworkFileSystem: allowsNetworkFileSystem,
+            onProgress: onProgress,
+            isCancelled: isCancelled
+        )
     }
 
     /// Calls `body` with each object that differs, by entities and keys; findings call the stores by `names`.
@@ -45,19 +50,7 @@ public struct StoreComparison: BlockingCalls {
         includingValues: Bool = false,
         _ body: (ObjectDifference) throws -> Void
     ) throws -> Result {
-        let versions = ComparableVersions(
-            Surroundings(
-                lockTimeout: lockTimeout,
-                allowsNetworkFileSystem: allowsNetworkFileSystem,
-                monitor: WorkMonitor(isCancelled: isCancelled)
-            )
-        )
-        let difference = StoreDifference(
-            lockTimeout: lockTimeout,
-            allowsNetworkFileSystem: allowsNetworkFileSystem,
-            onProgress: onProgress,
-            isCancelled: isCancelled
-        )
+        let versions = ComparableVersions(surroundings)
         let names = names ?? [first.path, second.path]
         let summary = try difference.compare(
             first,

@@ -131,41 +131,10 @@ struct SuspensionTests {
         ["posts"], ["posts", "history"], ["posts", "rollback"], ["posts", "history", "rollback"],
     ]
 
-    private func makeDummies(_ places: Places, _ roles: Set<String>) throws {
-        let model = ManagedObjectModel(entities: [
-            EntityDescription(
-                name: "TestDummy",
-                attributes: [
-                    AttributeDescription(name: "id", type: .integer64),
-                    AttributeDescription(name: "name", type: .string),
-                ]
-            )
-        ])
-        var description = PersistentStoreDescription(url: places.newStore.url)
-        description.isHistoryTrackingEnabled = roles.contains("history")
-        if roles.contains("rollback") { description.sqlitePragmas["journal_mode"] = "delete" }
-        let container = PersistentContainer(
-            name: "TestDummy",
-            managedObjectModel: model,
-            descriptions: [description],
-            viewContextOn: .privateQueue
-        )
-        try container.loadPersistentStoresAndWait()
-        try container.viewContext.performAndWait { context in
-            let dummy = try context.insertNewObject(forEntityName: "TestDummy")
-            try dummy.setValue(1, forKey: "id")
-            try dummy.setValue("first", forKey: "name")
-            try context.save()
-        }
-        for store in container.persistentStoreCoordinator.persistentStores {
-            container.persistentStoreCoordinator.remove(store)
-        }
-    }
-
     @Test("A Core Data program that is suspended during a save, or with a consumer's name, is found")
     func runtimeOffends() throws {
         let places = try Places()
-        try makeDummies(places, ["rollback"])
+        try places.makeDummies(at: places.newStore, isRollback: true)
         let folder = places.container.directory.path
         let reader = try StoreWriterProcess(places.newStore.path)
         let app = try StoreWriterProcess(
@@ -200,7 +169,11 @@ struct SuspensionTests {
     @Test("A container that prepares for suspension holds no lock, at random moments of its work", arguments: kinds)
     func runtimeBehaves(_ roles: Set<String>) throws {
         let places = try Places()
-        try makeDummies(places, roles)
+        try places.makeDummies(
+            at: places.newStore,
+            tracksHistory: roles.contains("history"),
+            isRollback: roles.contains("rollback")
+        )
         let folder = places.container.directory.path
         let app = try StoreWriterProcess(program: "relay-peer", ["container", places.newStore.path] + roles.sorted())
         let widget = try StoreWriterProcess(

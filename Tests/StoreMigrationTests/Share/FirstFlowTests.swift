@@ -11,45 +11,13 @@ import Testing
 /// A store is shared, and an app and its extension use it in separate processes (FLOWS F1).
 @Suite("An app shares its store with an extension")
 struct FirstFlowTests {
-    private func makeStore(_ places: Places, tracksHistory: Bool) throws {
-        let model = ManagedObjectModel(entities: [
-            EntityDescription(
-                name: "TestDummy",
-                attributes: [
-                    AttributeDescription(name: "id", type: .integer64),
-                    AttributeDescription(name: "name", type: .string),
-                ]
-            )
-        ])
-        var description = PersistentStoreDescription(url: places.oldStore.url)
-        description.isHistoryTrackingEnabled = tracksHistory
-        let container = PersistentContainer(
-            name: "TestDummy",
-            managedObjectModel: model,
-            descriptions: [description],
-            viewContextOn: .privateQueue
-        )
-        try container.loadPersistentStoresAndWait()
-        try container.viewContext.performAndWait { context in
-            for number in 1...3 {
-                let dummy = try context.insertNewObject(forEntityName: "TestDummy")
-                try dummy.setValue(number, forKey: "id")
-                try dummy.setValue("dummy\(number)", forKey: "name")
-            }
-            try context.save()
-        }
-        for store in container.persistentStoreCoordinator.persistentStores {
-            container.persistentStoreCoordinator.remove(store)
-        }
-    }
-
     @Test(
         "The extension changes an object of the shared store, and the app sees the change",
         arguments: [false, true]
     )
     func shareAndUse(tracksHistory: Bool) throws {
         let places = try Places()
-        try makeStore(places, tracksHistory: tracksHistory)
+        try places.makeDummies(at: places.oldStore, tracksHistory: tracksHistory)
         let roles = (tracksHistory ? ["history"] : []) + ["posts"]
         func peer(_ location: StoreLocation) throws -> StoreWriterProcess {
             try StoreWriterProcess(program: "relay-peer", ["container", location.path] + roles)
