@@ -4,13 +4,17 @@ package import StoreFormat
 /// Compares a migrated store with its source: every value and reference that the mapping keeps must be equal.
 ///
 /// It reads the rows of both stores side by side in the order of their keys, one at a time. The statements that
-/// migrated the store are not used. Tables outside the model are compared by their digests.
+/// migrated the store are not used. Tables outside the model are compared by their digests. A table whose pages are the
+/// same bytes in both stores is not read where its columns kept their places.
 package struct MigrationProof {
     let plan: MigrationPlan
     let layout: StoreLayout
+    private let schema: StoreSchema
     let source: StoreConnection
     let migrated: StoreConnection
     private let external: Directory?
+    /// Nil if the pages of the stores cannot be compared.
+    private let pages: UnchangedPages?
 
     /// Prepares to compare `migrated`, a copy of `source` that was migrated to `target`; `external` is the folder of
     /// the source's external files.
@@ -27,6 +31,8 @@ package struct MigrationProof {
             throw StoreError(.failed, path: migrated.location.path, "the migrated store has no model")
         }
         (self.layout, self.source, self.migrated, self.external) = (layout, source, migrated, external)
+        schema = try StoreSchema(reading: migrated)
+        pages = try UnchangedPages(in: migrated, since: source)
     }
 
     /// The entities, properties as `Entity.property`, and other tables whose rows or values differ; empty for a correct
@@ -39,7 +45,9 @@ package struct MigrationProof {
             else { continue }
             try monitor.checkCancellation()
             let columns = columns(mapping, former, entity)
-            if let difference = try difference(columns, former, entity) { differences.append(difference) }
+            if try !arePagesEqual(columns, former, entity), let difference = try difference(columns, former, entity) {
+                differences.append(difference)
+            }
             for relationship in mapping.relationships {
                 try monitor.checkCancellation()
                 guard let pairs = linkStatements(relationship, former, entity), try differ(pairs) else { continue }
@@ -53,13 +61,13 @@ package struct MigrationProof {
     private func otherTables(_ monitor: WorkMonitor) throws -> [String] {
         let entities = plan.source.layout.entities.values.map(\.table)
         let modelled = Set((entities + plan.source.layout.joinTables.map(\.name)).map { $0.uppercased() })
-        let schema = try StoreSchema(reading: migrated)
         return try plan.source.schema.tables
             .filter { table in
                 guard StoreDigest.covers(table), !modelled.contains(table.name.uppercased()),
                     !StoreSchema.isCoreDataBook(table.name) || table.name.uppercased().hasPrefix("ANSCK")
                 else { return false }
                 guard let copy = schema.table(named: table.name), copy.columns == table.columns else { return true }
+                if try table.sql == copy.sql && pages?.hold(table.name) == true { return false }
                 let (before, after) = try (
                     StoreDigest.digest(of: table, in: source, monitor: monitor),
                     StoreDigest.digest(of: copy, in: migrated, monitor: monitor)
@@ -70,6 +78,38 @@ package struct MigrationProof {
     }
 
     // MARK: Columns
+
+    /// True if both stores have the same rows of an entity in the same pages, each compared column in its place.
+    ///
+    /// A record has its values in the order of the columns; those that it lacks are defaults. The type matters: SQLite
+    /// reads an integer in a column of reals as a real.
+    private func arePagesEqual(
+        _ columns: [ComparedColumn],
+        _ former: StoreLayout.Entity,
+        _ entity: StoreLayout.Entity
+    ) throws -> Bool {
+        guard let pages, former.table == entity.table,
+            let before = plan.source.schema.table(named: former.table), let after = schema.table(named: entity.table),
+            !before.isWithoutRowID, !after.isWithoutRowID,
+            Self.condition(former, plan.source.layout) == Self.condition(entity, layout)
+        else { return false }
+        func place(of column: String, in table: StoreSchema.Table) -> Int? {
+            table.columns.firstIndex { $0.name.uppercased() == column.uppercased() }
+        }
+        let arePlacesEqual = ([("Z_ENT", "Z_ENT")] + columns.map { ($0.source, $0.migrated) })
+            .allSatisfy { source, migrated in
+                guard let index = place(of: source, in: before), index == place(of: migrated, in: after) else {
+                    return false
+                }
+                return before.columns[index].isStored(like: after.columns[index])
+                    && (before.columns[index].name == before.rowIDAlias)
+                        == (after.columns[index].name == after.rowIDAlias)
+            }
+        // A virtual column has no place in a record.
+        return try arePlacesEqual && !(before.columns + after.columns).contains { $0.isGenerated }
+            && columns.allSatisfy { [.bytes, .bytesOrNull].contains($0.keeping) }
+            && pages.hold(before.name)
+    }
 
     private func difference(
         _ columns: [ComparedColumn],
@@ -212,4 +252,11 @@ private struct ComparedColumn {
     let source: String
     let migrated: String
     var keeping = Keeping.bytes
+}
+
+extension StoreSchema.Column {
+    /// True if equal records have equal values in both columns.
+    fileprivate func isStored(like other: Self) -> Bool {
+        (declaredType.uppercased(), defaultValue) == (other.declaredType.uppercased(), other.defaultValue)
+    }
 }

@@ -44,9 +44,18 @@ struct MigrationProofTests {
             let result = try ModelMigrator(copy, to: target).migrate()
             #expect(result.lostValues.map { "\($0.subject) \($0.count)" } == ["A.y 2"])
             try copy.execute(change.sql)
-            let proof = try MigrationProof(of: copy, migratedFrom: connection, to: target)
-            #expect(try proof.differences() == change.differences)
+            try Self.forEachForm(of: copy) {
+                let proof = try MigrationProof(of: copy, migratedFrom: connection, to: target)
+                #expect(try proof.differences() == change.differences)
+            }
         }
+    }
+
+    /// Changes in a log are found by rows, those in the main file by pages as well.
+    private static func forEachForm(of copy: StoreConnection, _ body: () throws -> Void) throws {
+        try body()
+        _ = try copy.value("PRAGMA wal_checkpoint(TRUNCATE)")
+        try body()
     }
 
     private static func copy(_ connection: StoreConnection, in scratch: ScratchFolder) throws -> StoreConnection {
@@ -147,8 +156,10 @@ struct MigrationProofTests {
             #expect(result.lostValues.map { "\($0.subject) \($0.count)" } == ["Item.down 1"])
             #expect(result.orphanedFiles == [Self.file])
             try copy.execute(words(change.sql, copy))
-            let proof = try MigrationProof(of: copy, migratedFrom: connection, to: target, external: folder)
-            #expect(try proof.differences().first == change.difference)
+            try Self.forEachForm(of: copy) {
+                let proof = try MigrationProof(of: copy, migratedFrom: connection, to: target, external: folder)
+                #expect(try proof.differences().first == change.difference)
+            }
         }
     }
 }

@@ -6,13 +6,13 @@ package import SafeFiles
 package final class StillSnapshot: StoreSnapshot {
     private let view: StoreView
     private let target: DurableFile
+    private let isDurable: Bool
 
     package let isConsistentUnderWriters = false
 
-    /// Prepares to copy the store of `view` into `target`, an empty file.
-    package init(view: StoreView, target: DurableFile) {
-        self.view = view
-        self.target = target
+    /// Prepares to copy the store of `view` into `target`, an empty file; flushes it unless `isDurable` is false.
+    package init(view: StoreView, target: DurableFile, isDurable: Bool = true) {
+        (self.view, self.target, self.isDurable) = (view, target, isDurable)
     }
 
     package func copy(monitor: WorkMonitor) throws {
@@ -21,7 +21,7 @@ package final class StillSnapshot: StoreSnapshot {
             _ = try view.connection.value("PRAGMA wal_checkpoint(TRUNCATE)")
         }
         try view.connection.copyMainFile(to: target, monitor: monitor)
-        try target.synchronize()
+        if isDurable { try target.synchronize() }
     }
 
     package func settle() -> Bool { true }

@@ -130,6 +130,8 @@ extension JournalRecord {
     }
 
     /// Identifies a replacement of content.
+    ///
+    /// It has no digests after a migration in place: the model version shows which content a store has.
     package struct Replacement: Hashable, Sendable, Codable {
         package let main: FileIdentity
         package var externalFiles: NameTable<FileIdentity>
@@ -137,9 +139,9 @@ extension JournalRecord {
         /// The digest of the replaced store's rows, without external files; nil for an empty file.
         package let loserDigest: String?
         /// The digest of the copy's rows.
-        package let digest: String
+        package let digest: String?
         /// The whole content digest of the old store, which the copy has, too, unless it was migrated.
-        package let contentDigest: String
+        package let contentDigest: String?
         /// The content digest of the copy, if it was migrated.
         package var migratedDigest: String?
         /// The external files that are removed once the content is replaced; nil for every file that the new content

@@ -13,7 +13,7 @@ package enum RecoveryDecision: Hashable, Sendable {
     package struct Observation: Hashable, Sendable {
         /// The main file at the destination, if there is one.
         package let main: FileIdentity?
-        /// The content digest at the destination, read only for a replacement; nil for an empty file.
+        /// The content digest at the destination, read only for a replacement with digests; nil for an empty file.
         package let digest: String?
         /// The mark of the last merge into the store at the destination, read only for a merge.
         package let epoch: String?
@@ -47,11 +47,9 @@ package enum RecoveryDecision: Hashable, Sendable {
             self = .back
         } else if isPublished {
             self = .forward
-        } else if observed.digest == replacement.loserDigest {
-            // Also when both digests are equal: the former store may still have a fence, which the digest omits.
-            self = .back
-        } else if observed.digest == replacement.digest {
-            self = .forward
+        } else if let digest = replacement.digest, [replacement.loserDigest, digest].contains(observed.digest) {
+            // Back also when both digests are equal: the former store may still have a fence, which the digest omits.
+            self = observed.digest == replacement.loserDigest ? .back : .forward
         } else if let isReplaced = observed.isReplaced {
             // Programs have written to the store since.
             self = isReplaced ? .forward : .back

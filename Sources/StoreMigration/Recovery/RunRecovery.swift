@@ -58,15 +58,16 @@ struct RunRecovery {
     /// How the run would end, decided without changing anything.
     func decision() throws -> RecoveryDecision {
         let main = try gatherer.status(of: run.run.new)
-        var digest: String?
+        var (digest, isReplaced): (String?, Bool?)
         if let replacement = run.replacement, run.published == nil, let main,
             main.identity.mayBe(recorded: replacement.main), main.size > 0
         {
             do {
-                digest = try gatherer.rowDigest(of: run.run.new)
+                digest = replacement.digest == nil ? nil : try gatherer.rowDigest(of: run.run.new)
+                isReplaced = try self.isReplaced()
             } catch let error as StoreError where error.code == .emptyFile {
                 // The file was empty, and its first writer was killed: it is empty again.
-                digest = nil
+                (digest, isReplaced) = (nil, nil)
             }
         }
         var epoch: String?
@@ -85,7 +86,7 @@ struct RunRecovery {
                 main: main?.identity,
                 digest: digest,
                 epoch: epoch,
-                isReplaced: digest == nil ? nil : try isReplaced()
+                isReplaced: isReplaced
             )
         )
     }
@@ -96,7 +97,10 @@ struct RunRecovery {
         if run.run.migratesTo != nil {
             // The displaced copy is missing only if it was removed by hand.
             guard let kept, let former = try inspector.inspect(kept).inspection?.metadata else { return true }
-            return try inspector.inspect(place).inspection?.metadata?.entityVersionHashes != former.entityVersionHashes
+            return try inspector.inspect(place).inspection?.metadata
+                .map {
+                    $0.entityVersionHashes != former.entityVersionHashes
+                }
         }
         guard settings.fencesFirst, let kept else { return nil }
         // A fenced store takes writes only once its content, with the fence, is replaced.

@@ -14,7 +14,7 @@ struct InPlaceRun {
         /// The content digest of the copy; nil to compute it.
         let digest: String?
         /// The state that the store must still have when its content is replaced; nil when any is permitted.
-        var source: JournalRecord.OldState?
+        var source: Expectation?
     }
 
     /// What the run left.

@@ -2,12 +2,25 @@ import SafeFiles
 import StoreFormat
 import SystemPackage
 
+/// The state that a store must still have when its content is replaced.
+struct Expectation {
+    let reading: TokenReading
+    /// The content that the store must have if the token has changed; nil when only the token counts.
+    let digest: String?
+}
+
+extension Expectation {
+    init(_ state: JournalRecord.OldState) {
+        self.init(reading: TokenReading(token: state.token, takenAt: state.takenAt), digest: state.digest)
+    }
+}
+
 /// A destination with a main file: a copy of that store is kept, and one transaction replaces its content.
 final class OccupiedPlace: CopyDestination {
     private let context: RunContext
     private let aside: AsideFolder
     /// The content that the store must have; nil when the caller's decision permits any.
-    private let expected: JournalRecord.OldState?
+    private let expected: Expectation?
     /// The runs whose fence is removed with the content.
     private let lifted: Set<String>
     /// The folder of the run's journal; nil when the new content is the same store's, so that no record becomes void.
@@ -19,14 +32,14 @@ final class OccupiedPlace: CopyDestination {
     private(set) var placed: PlacedStore?
 
     /// A destination whose content is lost to the pairs that it belongs to, unless `home` is nil.
-    init(_ context: RunContext, expecting expected: JournalRecord.OldState? = nil, journalledIn home: StateFolder?) {
+    init(_ context: RunContext, expecting expected: Expectation? = nil, journalledIn home: StateFolder?) {
         (self.context, self.home, self.expected) = (context, home, expected)
         lifted = []
         aside = AsideFolder(for: context.transaction, in: context.container)
     }
 
     /// The old store's path, which receives the new store's content and loses the fence set by one of `lifted`.
-    init(wayBack context: RunContext, expecting expected: JournalRecord.OldState?, lifting lifted: Set<String>) {
+    init(wayBack context: RunContext, expecting expected: Expectation?, lifting lifted: Set<String>) {
         (self.context, self.expected, self.lifted) = (context, expected, lifted)
         home = nil
         aside = AsideFolder(for: context.transaction, in: context.container)
@@ -60,13 +73,14 @@ final class OccupiedPlace: CopyDestination {
                 }
         }
         let externalFiles = copy.external.identities
+        let isMigrated = copy.orphanedFiles != nil
         let replacement = JournalRecord.Replacement(
             main: displaced.identity,
             externalFiles: externalFiles,
             oldToken: oldToken,
-            loserDigest: try loserDigest(in: folder),
-            digest: try copy.rowDigest(),
-            contentDigest: try digest ?? copy.contentDigest(),
+            loserDigest: isMigrated ? nil : try loserDigest(in: folder),
+            digest: isMigrated ? nil : try copy.rowDigest(),
+            contentDigest: isMigrated ? nil : try digest ?? copy.contentDigest(),
             migratedDigest: copy.migration?.digest,
             removedFiles: copy.orphanedFiles
         )
@@ -127,9 +141,10 @@ final class OccupiedPlace: CopyDestination {
     ///
     /// Writers wait meanwhile, so the content is compared only when the token changed.
     private func requireExpected(in folder: Directory) throws {
-        guard let expected, try !OldStateRecorder.isUnchanged(expected, at: context.new, in: context.container) else {
-            return
-        }
+        guard let expected,
+            try !OldStateRecorder.isWhollyUnchanged(expected.reading, at: context.new, in: context.container)
+        else { return }
+        guard expected.digest != nil else { throw DestinationWritten() }
         let location = StoreLocation(folder: folder.path, name: context.new.name)
         guard try folder.status(of: location.name)?.size != 0 else { throw DestinationWritten() }
         let digest = try context.surroundings.silent.reader

@@ -19,15 +19,23 @@ enum OldStateRecorder {
     static func isUnchanged(_ state: JournalRecord.OldState, at location: StoreLocation, in folder: Directory) throws
         -> Bool
     {
-        let reading = TokenReading(token: state.token, takenAt: state.takenAt)
-        return try isUnchanged(reading, at: location, in: folder)
+        try isWhollyUnchanged(TokenReading(token: state.token, takenAt: state.takenAt), at: location, in: folder)
+    }
+
+    /// The same for a token that was recorded without content.
+    static func isWhollyUnchanged(_ reading: TokenReading, at location: StoreLocation, in folder: Directory) throws
+        -> Bool
+    {
+        try isUnchanged(reading, at: location, in: folder)
             && areExternalFilesSettled(of: location, in: folder, reading)
     }
 
-    /// The same for a token that was recorded without content, and without a write to an external file in place: no
-    /// digest distinguishes such a write from a change of the file's owner.
+    /// The same, disregarding writes to an external file in place: no digest distinguishes such a write from a change
+    /// of the file's owner.
     static func isUnchanged(_ reading: TokenReading, at location: StoreLocation, in folder: Directory) throws -> Bool {
-        guard try folder.token(of: location.name) == reading.token else { return false }
+        let token = try folder.token(of: location.name)
+        // A program that only opened the store may have left an empty log.
+        guard token == reading.token || token.holdsSameContent(as: reading.token) else { return false }
         guard let newest = reading.token.newest else { return false }
         return isSettled(newest, reading, isFine: KernelTimestamps.areFine)
     }

@@ -55,7 +55,8 @@ final class StagedCopy {
         )
         journalMode = try OldStoreSnapshot.journalMode(of: source)
         if let view {
-            snapshot = StillSnapshot(view: view, target: main)
+            // A transaction of the store makes the content durable that replaces the store's own.
+            snapshot = StillSnapshot(view: view, target: main, isDurable: !isInPlace)
         } else {
             snapshot = try OldStoreSnapshot.make(context, source: source, target: main)
         }

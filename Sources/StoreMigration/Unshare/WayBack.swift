@@ -184,7 +184,7 @@ struct WayBack {
         context.descriptions = [.app: inspection.mirroredDescription(at: old)]
         let run = CopyRun(context, inspection: inspection)
         guard try gatherer.status(of: old) != nil else { return try run.run(to: VacantPlace(context), &journal) }
-        let expected = shared.retiredTo == nil ? shared.oldState : nil
+        let expected = shared.retiredTo == nil ? Expectation(shared.oldState) : nil
         return try run.run(to: OccupiedPlace(wayBack: context, expecting: expected, lifting: runs), &journal)
     }
 

@@ -215,7 +215,7 @@ struct LightweightMigrationRun {
         return try names.filter { try folder?.status(of: $0) == nil }
     }
 
-    /// An equal copy that is proved, migrated and proved again.
+    /// A copy that is migrated, and proved against the store.
     private func stage(
         _ context: RunContext,
         _ view: StoreView,
@@ -228,12 +228,7 @@ struct LightweightMigrationRun {
         try requireSpace(view, in: context.container)
         let copy = try StagedCopy(context, nest: nest, mode: view.status.mode, view: view, isInPlace: true)
         try copy.build()
-        try copy.prove()
         try copy.catchUp()
-        guard let digest = copy.provedDigest else { throw DestinationWritten() }
-        // A token that was read before the store moved on proves nothing; the content is compared then.
-        let time = reading.token == view.token ? reading.takenAt : 0
-        let source = TokenReading(token: view.token, takenAt: time).state(SettledDigest(copied: digest))
         let migration = StagedMigration(
             target: target,
             place: place,
@@ -242,15 +237,35 @@ struct LightweightMigrationRun {
             monitor: surroundings.monitor
         )
         let (_, migrated) = try migration.carryOut()
-        try copy.main.synchronize()
         let image = try StoreConnection(copy.location, access: .immutable)
         let proof = try migration.prove(image, migratedFrom: view.connection, migrated)
         try image.close()
         copy.recordMigration(orphanedFiles: migrated.orphanedFiles, proof)
-        try nest.folder.synchronize()
-        // Computed here, where no writer waits.
-        let content = try copy.contentDigest()
-        return (InPlaceRun.Staged(copy: copy, token: view.token, digest: content, source: source), migrated)
+        let source = try expectation(view, reading, in: context.container)
+        return (InPlaceRun.Staged(copy: copy, token: view.token, digest: nil, source: source), migrated)
+    }
+
+    /// The state in which the store was read.
+    ///
+    /// Its content is compared at the end only if the token will not suffice: a program with the store open may move its
+    /// log into the main file, and a token proves nothing that was read too soon after a write.
+    private func expectation(_ view: StoreView, _ reading: TokenReading, in container: Directory) throws -> Expectation
+    {
+        let isSettled =
+            try reading.token == view.token && view.kind == .immutable
+            && OldStateRecorder.isWhollyUnchanged(reading, at: place, in: container)
+        let digest =
+            isSettled
+            ? nil
+            : try StoreDigest(
+                of: view.connection,
+                externalData: view.externalData,
+                monitor: surroundings.monitor
+            )
+        return Expectation(
+            reading: isSettled ? reading : TokenReading(token: view.token, takenAt: 0),
+            digest: digest?.value
+        )
     }
 
     /// Throws when the file system lacks room for the migrated copy, the copy that is kept, and the log of the

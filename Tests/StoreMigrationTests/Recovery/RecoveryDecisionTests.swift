@@ -62,6 +62,18 @@ struct RecoveryCase: CustomTestStringConvertible, Sendable {
         )
     )
 
+    /// A migration in place records no digest.
+    private static let migrating = JournalRecord.replacing(
+        JournalRecord.Replacement(
+            main: ours,
+            externalFiles: [:],
+            oldToken: token,
+            loserDigest: nil,
+            digest: nil,
+            contentDigest: nil
+        )
+    )
+
     static let all: [RecoveryCase] = [
         Self(testDescription: "begun only", records: [begin], decision: .back),
         Self(testDescription: "begun, something foreign appeared", records: [begin], main: foreign, decision: .back),
@@ -149,7 +161,7 @@ struct RecoveryCase: CustomTestStringConvertible, Sendable {
             decision: .undecided
         ),
         Self(
-            testDescription: "about to migrate, and written to with the new model",
+            testDescription: "about to replace, and written to with the new model",
             records: [begin, replacing],
             main: ours,
             digest: "other",
@@ -157,7 +169,27 @@ struct RecoveryCase: CustomTestStringConvertible, Sendable {
             decision: .forward
         ),
         Self(
-            testDescription: "about to migrate, and written to with the former model",
+            testDescription: "about to migrate, and the new model is there",
+            records: [begin, migrating],
+            main: ours,
+            isReplaced: true,
+            decision: .forward
+        ),
+        Self(
+            testDescription: "about to migrate, and the former model is there",
+            records: [begin, migrating],
+            main: ours,
+            isReplaced: false,
+            decision: .back
+        ),
+        Self(
+            testDescription: "about to migrate, and the store is empty",
+            records: [begin, migrating],
+            main: ours,
+            decision: .undecided
+        ),
+        Self(
+            testDescription: "about to replace, and written to with the former model",
             records: [begin, replacing],
             main: ours,
             digest: "other",

@@ -1,0 +1,85 @@
+/// The tables whose pages are the same bytes in two stores, so that their records are the same.
+///
+/// Source: the file format of SQLite's documentation; its table `dbstat` lists the pages of a b-tree with the overflow
+/// pages.
+package struct UnchangedPages {
+    private let store: StoreConnection
+    private let former: StoreConnection
+    /// The numbers of the pages that differ, or that only one store has.
+    private let changed: Set<Int64>
+
+    /// Compares the main files; nil if a log may hold other pages, if page size or encoding differ, or if this SQLite
+    /// lacks `dbstat`.
+    package init?(in store: StoreConnection, since former: StoreConnection) throws {
+        guard try store.showsMainFile, try former.showsMainFile,
+            try ["page_size", "encoding"]
+                .allSatisfy({ try store.value("PRAGMA \($0)") == former.value("PRAGMA \($0)") }),
+            try store.value("SELECT 1 FROM pragma_module_list WHERE name = 'dbstat'") != nil,
+            let pageSize = try store.value("PRAGMA page_size")?.integer, pageSize > 0
+        else { return nil }
+        (self.store, self.former) = (store, former)
+        changed = try Self.differingPages(of: store, former, pageSize: Int(pageSize))
+    }
+
+    /// True if the table has the same records in both stores.
+    package func hold(_ table: String) throws -> Bool {
+        let roots = try [store, former]
+            .map {
+                try $0.value("SELECT rootpage FROM sqlite_schema WHERE type = 'table' AND name = ?", [.text(table)])
+            }
+        guard roots[0] != nil, roots[0] == roots[1] else { return false }
+        let pages = try store.cursor("SELECT pageno FROM dbstat WHERE name = ?", [.text(table)])
+        var isAny = false
+        while try pages.next() {
+            isAny = true
+            if pages.withRow({ changed.contains($0.integer(0)) }) { return false }
+        }
+        return isAny
+    }
+
+    private static func differingPages(
+        of store: StoreConnection,
+        _ former: StoreConnection,
+        pageSize: Int
+    ) throws -> Set<Int64> {
+        // A power of two, at least as large as a page.
+        let chunk = 1 << 20
+        var (one, other) = ([UInt8](repeating: 0, count: chunk), [UInt8](repeating: 0, count: chunk))
+        let size = try max(store.size(of: .main), former.size(of: .main))
+        var changed: Set<Int64> = []
+        for offset in stride(from: 0, to: size, by: chunk) {
+            try store.checkCancellation()
+            try one.withUnsafeMutableBytes { one in
+                try other.withUnsafeMutableBytes { other in
+                    // Bytes beyond the end of a file are read as zero.
+                    try store.read(.main, into: one, at: offset)
+                    try former.read(.main, into: other, at: offset)
+                    let (one, other) = (UnsafeRawBufferPointer(one), UnsafeRawBufferPointer(other))
+                    guard !one.startsEqual(to: other, count: chunk) else { return }
+                    for start in stride(from: 0, to: chunk, by: pageSize) {
+                        let page = start..<start + pageSize
+                        let isEqual = UnsafeRawBufferPointer(rebasing: one[page])
+                            .startsEqual(to: UnsafeRawBufferPointer(rebasing: other[page]), count: pageSize)
+                        if !isEqual { changed.insert((offset + Int64(start)) / Int64(pageSize) + 1) }
+                    }
+                }
+            }
+        }
+        return changed
+    }
+}
+
+extension StoreConnection {
+    /// True if the main file has every page as this connection reads it outside a transaction, and no other process can
+    /// write to it.
+    fileprivate var showsMainFile: Bool {
+        get throws {
+            switch access {
+            case .immutable: true
+            case .privateCopy:
+                try value("PRAGMA journal_mode")?.text != "wal" || !isOpen(.journal) || size(of: .journal) == 0
+            case .liveReading, .liveWriting: false
+            }
+        }
+    }
+}
