@@ -57,7 +57,14 @@ package struct CopyReading {
         let found: @Sendable (() throws -> StoreConnection) -> Result<[Level], any Error> = { connection in
             Result { try Self.levels(levels, of: connection(), location, externalData, monitor) }
         }
-        let original = { content.original.map { original in TakenDigest(of: { original }, files, monitor) } }
+        // Equal bytes are equal content; else the digests show what differs.
+        let original: () -> TakenDigest? = {
+            guard let original = content.original, (try? UnchangedPages(in: copy, since: original)?.areAll) != true
+            else {
+                return nil
+            }
+            return TakenDigest(of: { original }, files, monitor)
+        }
 
         guard ParallelReading.isWorthwhile(for: copy) else {
             self.found = found { copy }
@@ -93,7 +100,7 @@ package struct CopyReading {
     /// The digest of the copy; nil when it was not requested.
     package func copyDigest() throws -> StoreDigest? { try copy?.result.get() }
 
-    /// The digest of the original; nil when it was not requested.
+    /// The digest of the original; nil when it was not requested, or when its file has the copy's bytes.
     package func originalDigest() throws -> StoreDigest? { try original?.result.get() }
 
     /// The time from the beginning of the first digest to the end of the last.

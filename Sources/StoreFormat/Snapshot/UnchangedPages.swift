@@ -8,6 +8,9 @@ package struct UnchangedPages {
     /// The numbers of the pages that differ, or that only one store has.
     private let changed: Set<Int64>
 
+    /// True if both files have the same bytes, and so the same content.
+    package let areAll: Bool
+
     /// Compares the main files; nil if a log may hold other pages, if page size or encoding differ, or if this SQLite
     /// lacks `dbstat`.
     package init?(in store: StoreConnection, since former: StoreConnection) throws {
@@ -19,6 +22,7 @@ package struct UnchangedPages {
         else { return nil }
         (self.store, self.former) = (store, former)
         changed = try Self.differingPages(of: store, former, pageSize: Int(pageSize))
+        areAll = try changed.isEmpty && store.size(of: .main) == former.size(of: .main)
     }
 
     /// True if the table has the same records in both stores.
@@ -70,16 +74,23 @@ package struct UnchangedPages {
 }
 
 extension StoreConnection {
-    /// True if the main file has every page as this connection reads it outside a transaction, and no other process can
-    /// write to it.
+    /// True if the main file has every page as this connection reads it, and no other process can write to it.
+    ///
+    /// While a read transaction that began with an empty log is open, no checkpoint can write to the main file.
+    ///
+    /// Source: the WAL-mode file format of SQLite's documentation, on `WAL_READ_LOCK(0)`.
     fileprivate var showsMainFile: Bool {
         get throws {
             switch access {
             case .immutable: true
-            case .privateCopy:
-                try value("PRAGMA journal_mode")?.text != "wal" || !isOpen(.journal) || size(of: .journal) == 0
-            case .liveReading, .liveWriting: false
+            case .privateCopy: try !isInTransaction && (!usesLog || hasEmptyLog)
+            case .liveReading: try isInTransaction && usesLog && hasEmptyLog
+            case .liveWriting: false
             }
         }
     }
+
+    private var usesLog: Bool { get throws { try value("PRAGMA journal_mode")?.text == "wal" } }
+
+    private var hasEmptyLog: Bool { get throws { try !isOpen(.journal) || size(of: .journal) == 0 } }
 }

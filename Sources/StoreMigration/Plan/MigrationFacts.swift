@@ -77,6 +77,14 @@ extension FactsGatherer {
         }
     }
 
+    /// What the old store has and the target has no place for; reads the columns that the target lacks.
+    func lostValues(to target: MigrationTarget) throws -> [LostValues] {
+        try reader.withView(of: old) { view in
+            try ModelMigrator(view.connection, to: target, external: view.externalData, ignoringFence: true)
+                .lostValues()
+        }
+    }
+
     private func standing(
         of new: StoreInspection,
         besides old: StoreInspection?,

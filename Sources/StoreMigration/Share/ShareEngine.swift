@@ -73,7 +73,8 @@ struct ShareEngine {
                 throw error.sharing(old: old, new: new)
             }
         }
-        let findings = legacyPreview(forStore: prospect.uuid) + openFindings(prospect.plan)
+        let lost = try prospect.plan.migration.map { try gatherer.lostValues(to: $0.target).findings(at: new.path) }
+        let findings = legacyPreview(forStore: prospect.uuid) + openFindings(prospect.plan) + (lost ?? [])
         return prospect.plan.merging(merge, adding: findings)
     }
 

@@ -33,6 +33,7 @@ struct UnchangedPagesTests {
         try store.execute(change.sql)
         let pages = try #require(try UnchangedPages(in: store, since: former))
         #expect(try pages.hold("t") == change.isSame)
+        #expect(pages.areAll == (change.sql == "SELECT 1"))
     }
 
     @Test("Every byte of the table counts, in overflow pages too")
@@ -69,6 +70,23 @@ struct UnchangedPagesTests {
             try another.close()
             try scratch.directory.removeFile("another.sqlite")
         }
+    }
+
+    @Test("A live store is compared only in a transaction that began with an empty log")
+    func live() throws {
+        let scratch = try ScratchFolder()
+        let (former, _) = try Self.copies(in: scratch)
+        try scratch.makeStore("PRAGMA journal_mode = wal; " + Self.rows, as: "live.sqlite")
+        let (live, writer) = try (
+            StoreConnection(scratch.location("live.sqlite"), access: .liveReading), scratch.open("live.sqlite")
+        )
+        #expect(try UnchangedPages(in: former, since: live) == nil)
+        try live.beginReading()
+        #expect(try UnchangedPages(in: former, since: live)?.hold("t") == true)
+        try writer.execute("UPDATE t SET text = 'x'")
+        live.rollback()
+        try live.beginReading()
+        #expect(try UnchangedPages(in: former, since: live) == nil)
     }
 
     /// Two equal files, the second one private.

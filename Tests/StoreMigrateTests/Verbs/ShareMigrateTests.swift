@@ -88,10 +88,12 @@ struct ShareMigrateTests {
         let share = try await Share { versions in
             try versions.document("Second", ModelVersions.habit().replacing("picture", with: "image"))
         }
+        let plan = try Grammar().check(try await Tool.run(["plan"] + share.words.dropFirst() + ["--json"]))
         let run = try await Tool.run(share.words + ["--json"])
         #expect(run.status == 0, "\(run.errors)")
         let records = try Grammar().check(run)
         let lost = records.first { $0["code"]?.string == "notInNewVersion" }
+        #expect(plan.contains { $0["code"]?.string == "notInNewVersion" && $0["message"] == lost?["message"] })
         #expect(lost?["message"]?.string?.contains("lacks Habit.picture (1)") == true)
         let record = try #require(records.first { $0["type"]?.string == "migration" })
         #expect(record["copiedTables"]?.array?.map(\.string) == ["ZHABIT"])
