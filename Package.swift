@@ -199,7 +199,8 @@ let package = Package(
             "StoreMigration",
             [
                 "StoreVerification", "ManagedObjects", "ChangeMerging", "ChangeRelay", "StoreBackup", "ModelMigration",
-                "StoreWriting", "StoreFormat", "StoreStrategies", "SafeFiles", "CSQLite", .systemPackage, .logging,
+                "StoreWriting", "StoreFormat", "StrategyProcess", "StoreStrategies", "SafeFiles", "CSQLite",
+                .systemPackage, .logging,
             ]
         ),
         // rehearse

@@ -12,16 +12,18 @@ struct PluginConversation {
     let deadline: ContinuousClock.Instant
     let isCancelled: (@Sendable () -> Bool)?
 
-    /// Starts the plugin, reads one answer for each question, and ends it with all its processes before this returns.
+    /// Starts the plugin with `questions`, one a line, reads one answer for each, and ends it with all its processes before
+    /// this returns.
     ///
     /// Throws `StrategyError` with the code `cancelled` soon after `isCancelled` says so.
-    static func answers(
-        to questions: [StrategyMessage.Question],
+    static func answers<Answer>(
+        to questions: [[UInt8]],
         from plugin: PluginFile,
         in sandbox: PluginSandbox,
         time: PluginTime,
-        isCancelled: (@Sendable () -> Bool)?
-    ) throws(StrategyError) -> [StrategyMessage.Answer] {
+        isCancelled: (@Sendable () -> Bool)?,
+        reading read: ([UInt8]) throws -> Answer
+    ) throws(StrategyError) -> [Answer] {
         try sandbox.requireKernel(for: plugin)
         try plugin.requireTrust()
         let start = ContinuousClock.now
@@ -35,16 +37,20 @@ struct PluginConversation {
         try conversation.requireTime([])
         let process: PluginProcess
         do {
-            process = try PluginProcess(plugin, reading: questions.flatMap { try $0.line() }, in: sandbox)
+            process = try PluginProcess(plugin, reading: questions.flatMap(\.self), in: sandbox)
         } catch {
             throw conversation.startingFailure(error)
         }
         defer { process.end() }
-        return try conversation.read(questions.count, from: process)
+        return try conversation.read(questions.count, from: process, read)
     }
 
-    private func read(_ count: Int, from process: PluginProcess) throws(StrategyError) -> [StrategyMessage.Answer] {
-        var answers: [StrategyMessage.Answer] = []
+    private func read<Answer>(
+        _ count: Int,
+        from process: PluginProcess,
+        _ read: ([UInt8]) throws -> Answer
+    ) throws(StrategyError) -> [Answer] {
+        var answers: [Answer] = []
         var line: [UInt8] = []
         var total = 0
         var errors: [UInt8] = []
@@ -61,7 +67,7 @@ struct PluginConversation {
                 for byte in bytes {
                     guard answers.count < count else { throw failure("it sent more answers than it got questions") }
                     if byte == 0x0A {
-                        answers.append(try answer(line))
+                        answers.append(try answer(line, read))
                         line = []
                     } else {
                         line.append(byte)
@@ -78,9 +84,12 @@ struct PluginConversation {
         return answers
     }
 
-    private func answer(_ line: [UInt8]) throws(StrategyError) -> StrategyMessage.Answer {
+    private func answer<Answer>(
+        _ line: [UInt8],
+        _ read: ([UInt8]) throws -> Answer
+    ) throws(StrategyError) -> Answer {
         do {
-            return try StrategyMessage.Answer(line: line)
+            return try read(line)
         } catch let error as DecodingError {
             throw failure("its answer cannot be read\(Self.detail(of: error))")
         } catch {

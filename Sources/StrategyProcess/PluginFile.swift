@@ -122,6 +122,15 @@ public struct PluginFile: Hashable, Sendable {
         }
     }
 
+    /// An error with the plugin's own words.
+    func failure(_ message: String, recoverySuggestion: String?) -> StrategyError {
+        StrategyError(
+            .failed,
+            "\(title) says: \(PluginWords.repeated(message))",
+            recoverySuggestion: recoverySuggestion.map(PluginWords.repeated)
+        )
+    }
+
     private func refusal(
         _ reason: String,
         _ path: String? = nil,

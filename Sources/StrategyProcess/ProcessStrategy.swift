@@ -32,14 +32,35 @@ public struct ProcessStrategy: StoreStrategy {
         self.isCancelled = isCancelled
         time = PluginTime(sandbox.limits.deadline)
         name = plugin.name
-        let answers = try PluginConversation.answers(
-            to: [.getCapability(protocolVersion: StrategyMessage.protocolVersion)],
+        documentation = try Self.documentation(
+            in: Self.answers([], from: plugin, in: sandbox, time, isCancelled),
+            of: plugin
+        )
+    }
+
+    /// The capability, and the answers to questions.
+    private static func answers(
+        _ questions: [StrategyMessage.Question],
+        from plugin: PluginFile,
+        in sandbox: PluginSandbox,
+        _ time: PluginTime,
+        _ isCancelled: (@Sendable () -> Bool)?
+    ) throws(StrategyError) -> [StrategyMessage.Answer] {
+        let capability = StrategyMessage.Question.getCapability(protocolVersion: StrategyMessage.protocolVersion)
+        let lines: [[UInt8]]
+        do {
+            lines = try ([capability] + questions).map { try $0.line() }
+        } catch {
+            throw StrategyError(.failed, "the questions to the plugin \(plugin.name) cannot be written: \(error)")
+        }
+        return try PluginConversation.answers(
+            to: lines,
             from: plugin,
             in: sandbox,
             time: time,
-            isCancelled: isCancelled
+            isCancelled: isCancelled,
+            reading: StrategyMessage.Answer.init(line:)
         )
-        documentation = try Self.documentation(in: answers, of: plugin)
     }
 
     public func evaluate(_ request: StrategyRequest) throws -> Applicability {
@@ -63,22 +84,12 @@ public struct ProcessStrategy: StoreStrategy {
         _ request: StrategyRequest
     ) throws(StrategyError) -> StrategyMessage.Answer {
         try plugin.requireNoStore(at: request.description.url.path)
-        let answers = try PluginConversation.answers(
-            to: [.getCapability(protocolVersion: StrategyMessage.protocolVersion), question],
-            from: plugin,
-            in: sandbox,
-            time: time,
-            isCancelled: isCancelled
-        )
+        let answers = try Self.answers([question], from: plugin, in: sandbox, time, isCancelled)
         guard try Self.documentation(in: answers, of: plugin) == documentation, let answer = answers.last else {
             throw StrategyError(.failed, "the plugin \(name) changed its description of itself")
         }
         if case .failure(let message, let suggestion) = answer {
-            throw StrategyError(
-                .failed,
-                "the plugin \(name) says: \(PluginWords.repeated(message))",
-                recoverySuggestion: suggestion.map(PluginWords.repeated)
-            )
+            throw plugin.failure(message, recoverySuggestion: suggestion)
         }
         return answer
     }

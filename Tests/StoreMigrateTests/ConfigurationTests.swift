@@ -206,6 +206,7 @@ struct ConfigurationTests {
         .migrate: ["true", "false", "true"], .version: ["1", "2", "3"],
         .ifMissing: ["ignore", "fail", "ignore"], .ifBusy: ["wait", "defer", "fail"],
         .lockTimeout: ["1s", "2s", "3s"], .state: ["/a", "/b", "/c"],
+        .confirm: ["/a", "/b", "/c"], .resolver: ["/a", "/b", "/c"],
         .backup: ["/archives", "/other", "/third"],
         .strategies: ["WriteAheadLog", "RollbackJournal", "HistoryTracking"], .roles: ["app", "extension(b)", "app"],
         .pluginTimeout: ["1s", "2s", "3s"], .pluginPath: ["/a", "/b", "/c"],
@@ -236,8 +237,10 @@ struct ConfigurationTests {
         case .strategies: verb.strategies.selections.map(\.name).joined(separator: " ")
         case .roles: verb.strategies.roles.map { "\($0.role)" }.joined(separator: " ")
         case .pluginPath: plugins.pluginPath.map(\.text).joined(separator: " ")
-        case .pluginSandbox: plugins.pluginSandbox.rawValue
-        case .pluginTimeout: plugins.pluginTimeout.description
+        case .pluginSandbox: plugins.confinement.pluginSandbox.rawValue
+        case .pluginTimeout: plugins.confinement.pluginTimeout.description
+        case .confirm: verb.confirm?.text
+        case .resolver: verb.policy.merging.resolver?.text
         case .backup: verb.policy.backup?.text
         case .descriptions: verb.descriptions?.text
         case .legacyDefaults: verb.policy.legacy.legacyDefaults.map(\.text).joined(separator: " ")

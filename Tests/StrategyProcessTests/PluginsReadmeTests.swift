@@ -79,11 +79,12 @@ struct PluginsReadmeTests {
         let folder = try PluginFolder()
         try ExamplePlugin.copy("PatientTimeout", from: ExamplePlugin.products, to: folder)
         let answers = try PluginConversation.answers(
-            to: questions,
+            to: questions.map { try $0.line() },
             from: try #require(try folder.locate("PatientTimeout")),
             in: .required,
             time: PluginTime(.seconds(60)),
-            isCancelled: nil
+            isCancelled: nil,
+            reading: StrategyMessage.Answer.init(line:)
         )
         let said = try answers.map { String(decoding: try $0.line().dropLast(), as: UTF8.self) }
         #expect(said == lines.filter { $0.hasPrefix("< ") }.map { String($0.dropFirst(2)) })

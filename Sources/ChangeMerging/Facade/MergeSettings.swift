@@ -18,6 +18,12 @@ public struct MergeSettings: Hashable, Sendable, Codable {
     /// The object at a relationship is identified first, by its own identity.
     public var identities: [String: [String]]
     public var source: Source
+    /// Decides conflicts in place of the policy; neither recorded nor compared.
+    package var resolver: ConflictResolver?
+
+    private enum CodingKeys: String, CodingKey {
+        case policy, policies, identities, source
+    }
 
     public init(
         policy: StoreMergePolicy = .mergeByPropertyStoreTrump,
@@ -30,4 +36,12 @@ public struct MergeSettings: Hashable, Sendable, Codable {
         self.identities = identities
         self.source = source
     }
+}
+
+extension MergeSettings {
+    public static func == (one: Self, other: Self) -> Bool { one.recorded == other.recorded }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(recorded) }
+
+    private var recorded: [AnyHashable] { [policy, policies, identities, source] }
 }

@@ -1,6 +1,6 @@
 package import StoreFormat
 
-/// One conflict of a merge and the side that it chose.
+/// One conflict of a merge and its decision.
 public struct StoreMergeConflict: Hashable, Sendable, Codable {
     public enum Reason: String, Hashable, Sendable, Codable {
         /// Both sides changed the property to different values.
@@ -15,6 +15,20 @@ public struct StoreMergeConflict: Hashable, Sendable, Codable {
         case propertyLacking
         /// The shared store's table rejects the values.
         case constraint
+    }
+
+    /// What a merge takes.
+    public enum Resolution: Hashable, Sendable, Codable {
+        /// The old side's value; its deletion of the object, if it deleted it.
+        case old
+        /// The shared side's value; its deletion of the object, if it deleted it.
+        case shared
+        /// A value that a resolver gives; permitted where ``StoreMergeConflict/acceptsValue`` is true.
+        ///
+        /// It has the kind of a value of the stores. Both sides' rows are parked.
+        case value(StoredValue)
+
+        package init(_ side: MergeDirection) { self = side == .old ? .old : .shared }
     }
 
     /// The state on one side.
@@ -50,7 +64,14 @@ public struct StoreMergeConflict: Hashable, Sendable, Codable {
     public let base: State?
     public let old: State
     public let shared: State
-    public let taken: MergeDirection
+    /// The decision of the policy, or of the resolver if ``isResolved``.
+    public internal(set) var taken: Resolution
+    /// True if a resolver may give another value than those of the stores.
+    ///
+    /// False for relationships, whole objects, values in external files, and values that are unique or a key.
+    public let acceptsValue: Bool
+    /// True if the caller's resolver decided.
+    public internal(set) var isResolved = false
 
     package init(
         entity: String,
@@ -60,7 +81,8 @@ public struct StoreMergeConflict: Hashable, Sendable, Codable {
         base: State?,
         old: State,
         shared: State,
-        taken: MergeDirection
+        taken: Resolution,
+        acceptsValue: Bool = false
     ) {
         self.entity = entity
         self.key = key
@@ -70,6 +92,7 @@ public struct StoreMergeConflict: Hashable, Sendable, Codable {
         self.old = old
         self.shared = shared
         self.taken = taken
+        self.acceptsValue = acceptsValue
     }
 
     /// The same for an object of a Core Data store.
@@ -81,7 +104,8 @@ public struct StoreMergeConflict: Hashable, Sendable, Codable {
         base: State?,
         old: State,
         shared: State,
-        taken: MergeDirection
+        taken: Resolution,
+        acceptsValue: Bool = false
     ) {
         self.init(
             entity: entity,
@@ -91,7 +115,8 @@ public struct StoreMergeConflict: Hashable, Sendable, Codable {
             base: base,
             old: old,
             shared: shared,
-            taken: taken
+            taken: taken,
+            acceptsValue: acceptsValue
         )
     }
 }

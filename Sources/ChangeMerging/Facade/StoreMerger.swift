@@ -12,6 +12,9 @@ package struct StoreMerger {
     /// True for a metadata key that a merge maintains.
     static func isOwnMetadata(_ key: String) -> Bool { key == epochKey || key == undoneKey }
 
+    /// Decisions may lead to other conflicts, which are asked about with the next plan.
+    private static let mostPlans = 16
+
     private let base: MergePlace?
     private let old: MergePlace
     private let shared: MergePlace
@@ -41,18 +44,29 @@ package struct StoreMerger {
         self.monitor = monitor
     }
 
-    /// Plans the merge without writing.
+    /// Plans the merge without writing; a resolver is asked between two plans, while no transaction is open.
     ///
     /// The shared store is opened for reading only.
     package func plan() throws -> any PlannedMerge {
+        guard let resolver = settings.resolver else { return try plan(nil) }
+        let questions = ConflictQuestions()
+        let path = shared.connection.location.path
+        for _ in 1...Self.mostPlans {
+            let planned = try plan(questions)
+            guard try questions.ask(resolver, path: path, monitor) else { return planned }
+        }
+        throw StoreError(.busy, path: path, "the store keeps changing while the conflicts of a merge are resolved")
+    }
+
+    private func plan(_ questions: ConflictQuestions?) throws -> any PlannedMerge {
         let connections = [base, old, shared].compactMap { $0?.connection }
         return try StoreConnection.stopping(connections, by: monitor) {
             // The view of a store whose writers never pause has a transaction already.
-            try shared.connection.inReadTransaction { try makePlan() }
+            try shared.connection.inReadTransaction { try makePlan(questions) }
         }
     }
 
-    private func makePlan() throws -> any PlannedMerge {
+    private func makePlan(_ questions: ConflictQuestions?) throws -> any PlannedMerge {
         let connection = shared.connection
         // A read-only connection has no commit count; its plan cannot be executed.
         let commitCount = try connection.commitCount()
@@ -65,6 +79,7 @@ package struct StoreMerger {
                 shared: connection,
                 moved: moved,
                 settings: settings,
+                questions: questions,
                 at: commitCount,
                 monitor: monitor
             )
@@ -82,7 +97,7 @@ package struct StoreMerger {
                 side?.keys.move(RowKey(root: root, key: object.old.primaryKey), to: object.new.primaryKey)
             }
         }
-        var planner = MergePlanner(sides, settings, monitor: monitor)
+        var planner = MergePlanner(sides, settings, questions, monitor: monitor)
         let outside = moved.filter { $0.old.storeUUID == plain }
         return ManagedMerge(try planner.makePlan(movedOutside: outside), of: sides, at: commitCount, monitor: monitor)
     }

@@ -88,7 +88,8 @@ struct PlainExecution {
     private mutating func update(_ index: Int) throws {
         let table = plan.layout.tables[index]
         for (key, action) in try keys(index, [.update]) {
-            let values = try oldRow(action.source, index)
+            let source = try oldRow(action.source, index)
+            let values = action.updated(source, from: source)
             let written = columnsToNote(action.columns, table)
             let before = try isNoted(table) ? keep(table.knownRow(key, in: shared), written) : nil
             let count = key.values.count

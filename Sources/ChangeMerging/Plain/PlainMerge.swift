@@ -23,10 +23,19 @@ struct PlainMerge: PlannedMerge {
         shared: StoreConnection,
         moved: [RekeyedObject] = [],
         settings: MergeSettings,
+        questions: ConflictQuestions? = nil,
         at commitCount: CommitCount?,
         monitor: WorkMonitor
     ) throws {
-        var planner = try PlainPlanner(base: base, old: old, shared: shared, moved: moved, settings, monitor)
+        var planner = try PlainPlanner(
+            base: base,
+            old: old,
+            shared: shared,
+            moved: moved,
+            settings,
+            questions: questions,
+            monitor
+        )
         plan = try planner.makePlan()
         self.old = old
         self.shared = shared

@@ -12,6 +12,15 @@ struct PlainPlan: Sendable {
         let source: PlainKey
         /// The columns that an update writes.
         var columns: [Int]
+        /// The values that a resolver gave to some of these columns.
+        var given: [Int: SQLValue] = [:]
+
+        /// A row with the values that an update writes: those of `source`, a row of the old store, and given ones.
+        func updated(_ row: [SQLValue], from source: [SQLValue]) -> [SQLValue] {
+            var row = row
+            for column in columns { row[column] = given[column] ?? source[column] }
+            return row
+        }
     }
 
     /// A row of either side that lost a decision.

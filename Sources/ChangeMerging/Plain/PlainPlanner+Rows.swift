@@ -64,30 +64,67 @@ extension PlainPlanner {
         let gaps = columns.filter { there[$0] == .null }
         let policy = policy(for: index)
         let takesOld = policy == .mergeByPropertyObjectTrump || policy == .overwrite
-        var taken = policy == .rollback ? [] : gaps
-        if !contested.isEmpty {
-            if policy == .error { unsettled += 1 }
-            if takesOld { taken += contested }
-            for column in contested {
-                report(
-                    .bothChanged,
-                    target,
-                    in: index,
-                    column: column,
-                    old: .init(values[column]),
-                    shared: .init(there[column]),
-                    taken: takesOld ? .old : .shared
+        let decisions = Decisions(
+            contested.map { column in
+                (
+                    column,
+                    report(
+                        .bothChanged,
+                        target,
+                        in: index,
+                        column: column,
+                        old: .init(values[column]),
+                        shared: .init(there[column]),
+                        taken: takesOld ? .old : .shared,
+                        isOpen: true
+                    )
                 )
             }
+        )
+        if policy == .error, decisions.isUnsettled { unsettled += 1 }
+        let rest = columns.filter { !contested.contains($0) }
+        let taken = decisions.taken + (policy == .rollback ? [] : policy == .overwrite ? rest : gaps)
+        let isOldLost = taken.count < gaps.count + contested.count || !decisions.given.isEmpty
+        if isOldLost { park(.old, change.key, in: index, .bothChanged) }
+        if !decisions.taken.isEmpty { park(.shared, target, in: index, .bothChanged) }
+        update(target, from: change.key, taken, decisions, index)
+    }
+
+    /// The decisions about the columns of one row that both sides changed.
+    private struct Decisions {
+        /// The columns that do not keep the shared store's value.
+        private(set) var taken: [Int] = []
+        /// The values that a resolver gave to some of these.
+        private(set) var given: [Int: SQLValue] = [:]
+        /// True if no resolver decided a column.
+        private(set) var isUnsettled = false
+
+        init(_ conflicts: [(column: Int, conflict: StoreMergeConflict)]) {
+            for (column, conflict) in conflicts {
+                if !conflict.isResolved { isUnsettled = true }
+                switch conflict.taken {
+                case .shared: continue
+                case .old: break
+                case .value(let value): given[column] = value.sqlValue
+                }
+                taken.append(column)
+            }
         }
-        if policy == .overwrite { taken = columns }
-        if taken.count < gaps.count + contested.count { park(.old, change.key, in: index, .bothChanged) }
-        if takesOld, !contested.isEmpty { park(.shared, target, in: index, .bothChanged) }
-        guard !taken.isEmpty else { return }
-        plan.actions[index][target] = PlainPlan.Action(
+    }
+
+    private mutating func update(
+        _ key: PlainKey,
+        from source: PlainKey,
+        _ columns: [Int],
+        _ decisions: Decisions,
+        _ index: Int
+    ) {
+        guard !columns.isEmpty else { return }
+        plan.actions[index][key] = PlainPlan.Action(
             kind: .update,
-            source: change.key,
-            columns: columnLists.shared(taken.sorted())
+            source: source,
+            columns: columnLists.shared(columns.sorted()),
+            given: decisions.given
         )
     }
 
@@ -98,18 +135,18 @@ extension PlainPlanner {
         let policy = policy(for: index)
         guard let there = try table.row(key, in: shared) else {
             // The shared side deleted the row. The edit survives.
-            let survives = policy != .rollback
-            if policy == .error { unsettled += 1 }
-            report(
+            let conflict = report(
                 .editedAndDeleted,
                 key,
                 in: index,
                 base: .present,
                 old: .present,
                 shared: .deleted,
-                taken: survives ? .old : .shared
+                taken: policy != .rollback ? .old : .shared,
+                isOpen: true
             )
-            if survives {
+            if policy == .error, !conflict.isResolved { unsettled += 1 }
+            if conflict.taken == .old {
                 plan.actions[index][key] = PlainPlan.Action(kind: .restore, source: change.key, columns: [])
                 noteSurvivor(of: index)
             } else {
@@ -125,32 +162,39 @@ extension PlainPlanner {
         var taken = own.filter { !theirs.contains($0) }
         let isConflict = !theirs.isEmpty && !own.isEmpty
         switch policy {
-        case .error: if isConflict { unsettled += 1 }
-        case .mergeByPropertyStoreTrump: break
-        case .mergeByPropertyObjectTrump: taken += contested
-        case .overwrite: if isConflict { taken = table.columns.indices.filter { values[$0] != there[$0] } }
+        case .error, .mergeByPropertyStoreTrump, .mergeByPropertyObjectTrump: break
+        case .overwrite:
+            if isConflict {
+                taken = table.columns.indices.filter { values[$0] != there[$0] && !contested.contains($0) }
+            }
         case .rollback: if isConflict { taken = [] }
         }
-        for column in contested {
-            report(
-                .bothChanged,
-                key,
-                in: index,
-                column: column,
-                base: .init(former[column]),
-                old: .init(values[column]),
-                shared: .init(there[column]),
-                taken: taken.contains(column) ? .old : .shared
-            )
-        }
-        if own.contains(where: { !taken.contains($0) }) { park(.old, change.key, in: index, .bothChanged) }
-        if isConflict, taken.contains(where: theirs.contains) { park(.shared, key, in: index, .bothChanged) }
-        guard !taken.isEmpty else { return }
-        plan.actions[index][key] = PlainPlan.Action(
-            kind: .update,
-            source: change.key,
-            columns: columnLists.shared(taken.sorted())
+        let takesOld = policy == .mergeByPropertyObjectTrump || policy == .overwrite
+        let decisions = Decisions(
+            contested.map { column in
+                (
+                    column,
+                    report(
+                        .bothChanged,
+                        key,
+                        in: index,
+                        column: column,
+                        base: .init(former[column]),
+                        old: .init(values[column]),
+                        shared: .init(there[column]),
+                        taken: takesOld ? .old : .shared,
+                        isOpen: true
+                    )
+                )
+            }
         )
+        // Under `error` a row that both sides changed is a conflict, even if they changed different columns.
+        if policy == .error, isConflict, contested.isEmpty || decisions.isUnsettled { unsettled += 1 }
+        taken += decisions.taken
+        let isOldLost = own.contains { !taken.contains($0) } || !decisions.given.isEmpty
+        if isOldLost { park(.old, change.key, in: index, .bothChanged) }
+        if isConflict, taken.contains(where: theirs.contains) { park(.shared, key, in: index, .bothChanged) }
+        update(key, from: change.key, taken, decisions, index)
     }
 
     private mutating func decideDeleted(_ change: PlainChanges.Change, _ index: Int) throws {
@@ -164,18 +208,18 @@ extension PlainPlanner {
             return
         }
         let policy = policy(for: index)
-        if policy == .error { unsettled += 1 }
-        let goes = policy == .overwrite
-        report(
+        let conflict = report(
             .editedAndDeleted,
             key,
             in: index,
             base: .present,
             old: .deleted,
             shared: .present,
-            taken: goes ? .old : .shared
+            taken: policy == .overwrite ? .old : .shared,
+            isOpen: true
         )
-        if goes {
+        if policy == .error, !conflict.isResolved { unsettled += 1 }
+        if conflict.taken == .old {
             park(.shared, key, in: index, .editedAndDeleted)
             plan.actions[index][key] = PlainPlan.Action(kind: .delete, source: change.key, columns: [])
         } else {

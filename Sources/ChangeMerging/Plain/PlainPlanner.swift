@@ -6,6 +6,7 @@ struct PlainPlanner {
     let old: StoreConnection
     let shared: StoreConnection
     let settings: MergeSettings
+    let questions: ConflictQuestions?
     let monitor: WorkMonitor
     let layout: PlainLayout
     var plan: PlainPlan
@@ -26,6 +27,7 @@ struct PlainPlanner {
         shared: StoreConnection,
         moved: [RekeyedObject] = [],
         _ settings: MergeSettings,
+        questions: ConflictQuestions? = nil,
         _ monitor: WorkMonitor,
         _ accountant: MergeAccountant? = nil,
         where isWanted: (String) -> Bool = { _ in true }
@@ -34,6 +36,7 @@ struct PlainPlanner {
         self.old = old
         self.shared = shared
         self.settings = settings
+        self.questions = questions
         self.monitor = monitor
         let accountant =
             try accountant ?? MergeAccountant(base: base, old: old, shared: shared, monitor: monitor)
@@ -112,10 +115,8 @@ struct PlainPlanner {
         case .delete: return nil
         case .insert, .restore: return try mappedRow(action.source, in: table)
         case .update:
-            var row = try layout.tables[table].knownRow(key, in: shared)
-            let new = try mappedRow(action.source, in: table)
-            for column in action.columns { row[column] = new[column] }
-            return row
+            let row = try layout.tables[table].knownRow(key, in: shared)
+            return action.updated(row, from: try mappedRow(action.source, in: table))
         }
     }
 
@@ -135,6 +136,10 @@ struct PlainPlanner {
         plan.parked.insert(PlainPlan.Parking(side: side, table: table, key: key, values: values, reason: reason))
     }
 
+    /// Reports a conflict about a row or a column, and returns it with its decision.
+    ///
+    /// If it `isOpen`, a resolver may decide otherwise than `taken`.
+    @discardableResult
     mutating func report(
         _ reason: StoreMergeConflict.Reason,
         _ key: PlainKey,
@@ -143,20 +148,23 @@ struct PlainPlanner {
         base: StoreMergeConflict.State? = nil,
         old: StoreMergeConflict.State,
         shared: StoreMergeConflict.State,
-        taken: MergeDirection
-    ) {
-        plan.summary.conflicts.append(
-            StoreMergeConflict(
-                entity: layout.tables[table].name,
-                key: key.stored,
-                property: column.map { layout.tables[table].columns[$0] },
-                reason: reason,
-                base: base,
-                old: old,
-                shared: shared,
-                taken: taken
-            )
+        taken: StoreMergeConflict.Resolution,
+        isOpen: Bool = false
+    ) -> StoreMergeConflict {
+        let conflict = StoreMergeConflict(
+            entity: layout.tables[table].name,
+            key: key.stored,
+            property: column.map { layout.tables[table].columns[$0] },
+            reason: reason,
+            base: base,
+            old: old,
+            shared: shared,
+            taken: taken,
+            acceptsValue: column.map { layout.tables[table].isFree($0) } ?? false
         )
+        .resolved(by: isOpen ? questions : nil)
+        plan.summary.conflicts.append(conflict)
+        return conflict
     }
 
     /// Counts a row that one side deleted and that stays because the other side changed it.

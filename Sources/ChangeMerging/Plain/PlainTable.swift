@@ -48,6 +48,13 @@ struct PlainTable: Sendable {
     var follows: Int?
 
     var isBag: Bool { key.isEmpty }
+
+    /// True for a column that can have any value, because neither a key nor an index of words follows from it.
+    func isFree(_ column: Int) -> Bool {
+        !isVirtual && !key.contains(column)
+            && !(uniques.map(\.columns) + foreignKeys.map(\.columns)).joined().contains(column)
+    }
+
     var quotedName: String { SQLName.quoted(name) }
     private var quotedSource: String { SQLName.quoted(source) }
     /// The column name of the row number, which a query selects last unless it is the key; nil if the key identifies

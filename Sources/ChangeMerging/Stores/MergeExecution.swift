@@ -31,7 +31,8 @@ struct MergeExecution {
             try insert(entity, from: row, as: row, version: try nextVersion(of: row))
         }
         for update in plan.updates {
-            let values = try values(update.names, of: update.entity, update.source)
+            let values = try values(update.names.subtracting(update.given.keys), of: update.entity, update.source)
+                .merging(update.given) { $1 }
             try writer.update(ObjectKey(entity: update.entity, primaryKey: update.target.key), values)
         }
         try connect()

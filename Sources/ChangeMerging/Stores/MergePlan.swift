@@ -16,6 +16,8 @@ package struct MergePlan: Sendable {
         package let target: RowKey
         package let entity: String
         package var names: Set<String>
+        /// The values that a resolver gave to some of these attributes.
+        var given: [String: SQLValue] = [:]
     }
 
     /// The members of an ordered relationship in the three stores, in the shared store's keys.

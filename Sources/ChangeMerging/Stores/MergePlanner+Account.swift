@@ -26,6 +26,7 @@ extension MergePlanner {
             shared: shared.connection,
             moved: moved,
             settings,
+            questions: questions,
             monitor,
             accountant,
             where: outside.isMerged

@@ -58,26 +58,38 @@ extension MergePlanner {
         let contested = merge.contestedProperties
         var losers: Set<MergeDirection> = []
         var taken: Set<String> = []
+        var given: [String: SQLValue] = [:]
+        var isSettled = !contested.isEmpty
         for name in contested {
             let takesOld = takesOld(name, of: entity, from: source, into: target)
-            losers.insert(takesOld ? .shared : .old)
-            if takesOld { taken.insert(name) }
-            plan.conflicts.append(
-                StoreMergeConflict(
-                    entity: entity,
-                    primaryKey: target.key,
-                    property: name,
-                    reason: .bothChanged,
-                    base: base[name].map(StoreMergeConflict.State.init),
-                    old: .init(here[name] ?? .null),
-                    shared: .init(there[name] ?? .null),
-                    taken: takesOld ? .old : .shared
-                )
+            let conflict = StoreMergeConflict(
+                entity: entity,
+                primaryKey: target.key,
+                property: name,
+                reason: .bothChanged,
+                base: base[name].map(StoreMergeConflict.State.init),
+                old: .init(here[name] ?? .null),
+                shared: .init(there[name] ?? .null),
+                taken: takesOld ? .old : .shared,
+                acceptsValue: isFree(name, of: entity)
             )
+            .resolved(by: questions)
+            plan.conflicts.append(conflict)
+            if !conflict.isResolved { isSettled = false }
+            switch conflict.taken {
+            case .shared: losers.insert(.old)
+            case .old:
+                losers.insert(.shared)
+                taken.insert(name)
+            case .value(let value):
+                losers.formUnion([.old, .shared])
+                given[name] = value.sqlValue
+            }
         }
-        switch merge.outcome(by: policy.rule) {
+        // The resolver decided what `error` leaves open; values that one side changed are merged.
+        switch merge.outcome(by: policy == .error && isSettled ? .mergeByPropertyStoreTrump : policy.rule) {
         case .write(let values, _):
-            taken.formUnion(values.keys)
+            taken.formUnion(values.keys.filter { !contested.contains($0) })
             // Under `overwrite` the old side's unchanged values replace values that the other side changed.
             if policy == .overwrite, values.keys.contains(where: { there[$0] != base[$0] }) { losers.insert(.shared) }
         case .fail:
@@ -90,10 +102,27 @@ extension MergePlanner {
         case .delete, .restore: break
         }
         if !taken.isEmpty { try take(taken, from: source, into: target, entity) }
+        if !given.isEmpty {
+            plan.updates.append(
+                MergePlan.Update(
+                    source: source,
+                    target: target,
+                    entity: entity,
+                    names: Set(given.keys),
+                    given: given
+                )
+            )
+        }
         // An object that does not take the old side's values keeps its own unique values.
         let unique = Set(rules.constraints(of: entity).flatMap { $0 })
         if old.updated[source]?.intersection(unique).isSubset(of: taken) == false { holdingOn.insert(target) }
         for side in losers { park(side, side == .shared ? target : source, entity, .bothChanged) }
+    }
+
+    /// True for an attribute that can have any value of its type.
+    private func isFree(_ name: String, of entity: String) -> Bool {
+        guard let attribute = sides.shared.layout.entities[entity]?.attribute(name)?.description else { return false }
+        return !attribute.allowsExternalBinaryDataStorage && !rules.constraints(of: entity).joined().contains(name)
     }
 
     private func lostObject(_ entity: String) -> StoreError {

@@ -39,29 +39,29 @@ extension MergePlanner {
             let isEdited = changes.updated[row]?.isEmpty == false || led.contains(row)
             guard isEdited else { continue }
             let survives: Bool
-            switch policy(for: entity) {
-            case .error:
-                unsettled += 1
-                survives = false
+            let policy = policy(for: entity)
+            switch policy {
+            case .error: survives = false
             case .rollback: survives = deleter == .old
             case .overwrite: survives = deleter == .shared
             case .mergeByPropertyStoreTrump, .mergeByPropertyObjectTrump, .newest: survives = true
             }
             let keeper: MergeDirection = deleter == .old ? .shared : .old
-            let stays = survives || required.contains(row)
-            plan.conflicts.append(
-                StoreMergeConflict(
-                    entity: entity,
-                    primaryKey: row.key,
-                    property: nil,
-                    reason: .editedAndDeleted,
-                    base: .present,
-                    old: deleter == .old ? .deleted : .present,
-                    shared: deleter == .old ? .present : .deleted,
-                    taken: stays ? keeper : deleter
-                )
+            let isRequired = required.contains(row)
+            let conflict = StoreMergeConflict(
+                entity: entity,
+                primaryKey: row.key,
+                property: nil,
+                reason: .editedAndDeleted,
+                base: .present,
+                old: deleter == .old ? .deleted : .present,
+                shared: deleter == .old ? .present : .deleted,
+                taken: .init(survives || isRequired ? keeper : deleter)
             )
-            if stays {
+            .resolved(by: isRequired ? nil : questions)
+            if policy == .error, !conflict.isResolved { unsettled += 1 }
+            plan.conflicts.append(conflict)
+            if conflict.taken == .init(keeper) {
                 note(.editSurvivedDeletion, entity)
                 survivors.insert(row)
                 pending.append((row, entity))

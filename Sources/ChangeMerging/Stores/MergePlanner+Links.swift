@@ -20,7 +20,8 @@ private struct Contest {
     let slot: LinkSlot
     let given: Link?
     let theirs: Link?
-    var takesOld: Bool
+    /// The resolver's decision, else the policy's.
+    var conflict: StoreMergeConflict
 }
 
 extension MergePlanner {
@@ -64,12 +65,24 @@ extension MergePlanner {
             guard given != theirs, isAlive(row) else { continue }
             let end = sides.shared.relations[slot.relation][slot.end]
             let takesOld = takesOld(end.name, of: end.entity, from: plan.remapping.source(of: row), into: row)
-            contests.append(Contest(slot: slot, given: given, theirs: theirs, takesOld: takesOld))
+            let conflict = StoreMergeConflict(
+                entity: end.entity,
+                primaryKey: slot.key,
+                property: end.name,
+                reason: .bothChanged,
+                base: nil,
+                old: Self.partner(given, of: slot),
+                shared: Self.partner(theirs, of: slot),
+                taken: takesOld ? .old : .shared
+            )
+            contests.append(
+                Contest(slot: slot, given: given, theirs: theirs, conflict: conflict.resolved(by: questions))
+            )
         }
         // A pair has two ends, and is added only if both ends take it.
-        let lost = Set(contests.compactMap { $0.takesOld ? nil : $0.given })
+        let lost = Set(contests.compactMap { $0.conflict.taken == .old ? nil : $0.given })
         for var contest in contests {
-            if let given = contest.given, lost.contains(given) { contest.takesOld = false }
+            if let given = contest.given, lost.contains(given) { contest.conflict.taken = .shared }
             settle(contest)
         }
         for link in SideChanges.sorted(mapped.keys)
@@ -117,31 +130,22 @@ extension MergePlanner {
         let slot = contest.slot
         let end = sides.shared.relations[slot.relation][slot.end]
         let row = row(of: slot)
-        if policy(for: end.entity) == .error { unsettled += 1 }
-        if contest.takesOld, let theirs = contest.theirs,
+        let takesOld = contest.conflict.taken == .old
+        if policy(for: end.entity) == .error, !contest.conflict.isResolved { unsettled += 1 }
+        if takesOld, let theirs = contest.theirs,
             // If the new partner is missing, nothing replaces the existing one.
             contest.given.map({ isAlive(self.row($0, .first)) && isAlive(self.row($0, .second)) }) ?? true
         {
             plan.linksToRemove.insert(theirs)
         }
-        func partner(_ link: Link?) -> StoreMergeConflict.State {
-            .partner(link.map { $0.key(slot.end) == slot.key ? $0.key(slot.end.other) : $0.key(slot.end) })
-        }
-        plan.conflicts.append(
-            StoreMergeConflict(
-                entity: end.entity,
-                primaryKey: slot.key,
-                property: end.name,
-                reason: .bothChanged,
-                base: nil,
-                old: partner(contest.given),
-                shared: partner(contest.theirs),
-                taken: contest.takesOld ? .old : .shared
-            )
-        )
+        plan.conflicts.append(contest.conflict)
         guard !arriving.contains(row) else { return }
-        let loser = contest.takesOld ? row : plan.remapping.source(of: row)
-        park(contest.takesOld ? .shared : .old, loser, end.entity, .bothChanged)
+        let loser = takesOld ? row : plan.remapping.source(of: row)
+        park(takesOld ? .shared : .old, loser, end.entity, .bothChanged)
+    }
+
+    private static func partner(_ link: Link?, of slot: LinkSlot) -> StoreMergeConflict.State {
+        .partner(link.map { $0.key(slot.end) == slot.key ? $0.key(slot.end.other) : $0.key(slot.end) })
     }
 
     private mutating func reportMissingPartner(_ link: Link) {

@@ -4,6 +4,7 @@ import StoreFormat
 struct MergePlanner {
     let sides: MergeSides
     let settings: MergeSettings
+    let questions: ConflictQuestions?
     let monitor: WorkMonitor
     var plan = MergePlan()
     var old = SideChanges()
@@ -28,9 +29,15 @@ struct MergePlanner {
     /// Attributes of the old side that the shared store lacks, by entity.
     var lacking: [String: Set<String>] = [:]
 
-    init(_ sides: MergeSides, _ settings: MergeSettings, monitor: WorkMonitor) {
+    init(
+        _ sides: MergeSides,
+        _ settings: MergeSettings,
+        _ questions: ConflictQuestions? = nil,
+        monitor: WorkMonitor
+    ) {
         self.sides = sides
         self.settings = settings
+        self.questions = questions
         self.monitor = monitor
     }
 

@@ -7,6 +7,8 @@ public import StoreFormat
 public struct MergeOptions: Sendable {
     /// How conflicts are resolved, and which objects are the same.
     public var settings = MergeSettings()
+    /// Decides conflicts in place of the policies of ``settings``; nil leaves all to the policies.
+    public var resolver: ConflictResolver?
     /// The common ancestor of both stores; nil if no copy was kept: then only identities match objects.
     public var base: URL?
     /// How far the merged store is proved; plain SQLite stores end at `sqlite`.
@@ -20,6 +22,9 @@ public struct MergeOptions: Sendable {
 
     public init() {}
 
+    /// How a run resolves conflicts.
+    var mergeSettings: MergeSettings { settings.resolving(by: resolver) }
+
     func surroundings(_ monitor: WorkMonitor, _ logger: Logger?) -> Surroundings {
         Surroundings(
             lockTimeout: lockTimeout,
@@ -32,6 +37,6 @@ public struct MergeOptions: Sendable {
 
     /// What these options decide about a run that keeps the recorded choices of its pair.
     func runSettings(keeping choices: PairChoices = PairChoices(oldStore: .fence)) -> RunSettings {
-        RunSettings(treatment: choices.oldStore, level: level, merging: settings, choices: choices)
+        RunSettings(treatment: choices.oldStore, level: level, merging: mergeSettings, choices: choices)
     }
 }

@@ -111,6 +111,12 @@ struct MergeStep {
 }
 
 extension MergeSettings {
+    func resolving(by resolver: ConflictResolver?) -> MergeSettings {
+        var settings = self
+        settings.resolver = resolver
+        return settings
+    }
+
     /// The summary with the policies that decide.
     func naming(_ summary: MergeSummary) -> MergeSummary {
         var summary = summary

@@ -59,7 +59,7 @@ struct PairMerge {
                 into: into,
                 keepsKeys: takesNew,
                 folder: folder,
-                settings: options.settings,
+                settings: options.mergeSettings,
                 surroundings: surroundings
             )
             .summary()

@@ -142,7 +142,7 @@ public struct StoreMerging: Sendable {
             from: from,
             into: into,
             effect: .arrival,
-            settings: options.settings,
+            settings: options.mergeSettings,
             surroundings: surroundings
         )
     }

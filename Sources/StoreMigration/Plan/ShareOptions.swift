@@ -65,6 +65,8 @@ public struct ShareOptions: Sendable {
     public var ifMissing: MissingPolicy = .ignore
     /// How to merge late writes, and two stores with objects; nil keeps the settings of the last share.
     public var merging: MergeSettings?
+    /// Decides the conflicts of a merge in place of ``merging``'s policies; nil leaves all to the policies.
+    public var resolver: ConflictResolver?
     /// The model file that the caller's programs carry; a store with a newer model is refused.
     ///
     /// With ``migrates``, a store that has the wanted model is accepted, too.
@@ -120,7 +122,7 @@ public struct ShareOptions: Sendable {
     package var treatment: OldStorePolicy { oldStore ?? .fence }
 
     /// How a run resolves conflicts.
-    var mergeSettings: MergeSettings { merging ?? MergeSettings() }
+    var mergeSettings: MergeSettings { (merging ?? MergeSettings()).resolving(by: resolver) }
 
     /// These options, with the recorded choices where the caller makes none.
     func keeping(_ choices: PairChoices?) -> ShareOptions {

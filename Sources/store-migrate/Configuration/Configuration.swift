@@ -130,6 +130,7 @@ extension ConfigurationKey {
         case .onBoth: verb.policy.onBoth = .init(argument: text) ?? verb.policy.onBoth
         case .level: verb.policy.level = .init(argument: text) ?? verb.policy.level
         case .model: verb.policy.model = path
+    var confirm: PathArgument? { get set }
         case .migrate: verb.policy.migrate = text == "true"
         case .version: verb.policy.modelVersion = text
         case .ifMissing: verb.policy.ifMissing = .init(argument: text) ?? verb.policy.ifMissing
@@ -140,9 +141,11 @@ extension ConfigurationKey {
         case .roles: verb.strategies.roles = try texts.map(StrategyArguments.role)
         case .pluginPath: verb.strategies.plugins.pluginPath = texts.compactMap(PathArgument.init(argument:))
         case .pluginSandbox:
-            let plugins = verb.strategies.plugins
-            verb.strategies.plugins.pluginSandbox = .init(argument: text) ?? plugins.pluginSandbox
-        case .pluginTimeout: verb.strategies.plugins.pluginTimeout = try LockTimeout(argument: text)
+            let confinement = verb.strategies.plugins.confinement
+            verb.strategies.plugins.confinement.pluginSandbox = .init(argument: text) ?? confinement.pluginSandbox
+        case .pluginTimeout: verb.strategies.plugins.confinement.pluginTimeout = try LockTimeout(argument: text)
+        case .confirm: verb.confirm = path
+        case .resolver: verb.policy.merging.resolver = path
         case .backup: verb.policy.backup = path
         case .descriptions: verb.descriptions = path
         case .legacyDefaults: verb.policy.legacy.legacyDefaults = texts.compactMap(PathArgument.init(argument:))

@@ -17,15 +17,15 @@ extension ConfigurationKey {
         case .ifBusy: choice(ShareOptions.BusyPolicy.self, text)
         case .pluginSandbox: choice(PluginSandbox.Policy.self, text)
         case .lockTimeout: message { _ = try LockTimeout(argument: text) }
-        case .pluginTimeout: message { try PluginArguments.requireTimeout(LockTimeout(argument: text)) }
+        case .pluginTimeout: message { try SandboxArguments.requireTimeout(LockTimeout(argument: text)) }
         case .roles: message { _ = try StrategyArguments.role(text) }
         case .strategies: message { try Self.requireSound(StrategyArguments.selection(text)) }
         case .group: message { try GroupOptions.requireIdentifier(text) }
         case .name: message { try GroupOptions.requireName(text) }
         case .migrate:
             ["true", "false"].contains(text) ? nil : "'\(text)' is not a value of 'migrate'; use true, false"
-        case .groups, .previous, .model, .version, .state, .pluginPath, .backup, .descriptions, .legacyDefaults,
-            .legacyKey:
+        case .groups, .previous, .model, .version, .state, .pluginPath, .confirm, .resolver, .backup, .descriptions,
+            .legacyDefaults, .legacyKey:
             nil
         }
     }

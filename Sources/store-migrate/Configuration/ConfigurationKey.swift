@@ -20,6 +20,8 @@ enum ConfigurationKey: String, CaseIterable {
     case pluginPath = "plugin-path"
     case pluginSandbox = "plugin-sandbox"
     case pluginTimeout = "plugin-timeout"
+    case confirm
+    case resolver
     case backup
     case descriptions
     case legacyDefaults = "legacy-defaults"
@@ -54,7 +56,9 @@ enum ConfigurationKey: String, CaseIterable {
     /// True for paths; a relative path starts at the folder of the configuration file.
     var isPath: Bool {
         switch self {
-        case .groups, .previous, .model, .state, .pluginPath, .backup, .descriptions, .legacyDefaults: true
+        case .groups, .previous, .model, .state, .pluginPath, .confirm, .resolver, .backup, .descriptions,
+            .legacyDefaults:
+            true
         default: false
         }
     }

@@ -27,6 +27,17 @@ struct MergeArguments: ParsableArguments {
     )
     var identity: [IdentityChoice] = []
 
+    @Option(
+        help: ArgumentHelp(
+            """
+            A program that decides conflicts in place of the policy: it gets each as a line of JSON on standard input, and answers \
+            with a line: the old value, the shared one, or another. It is confined as plugins are.
+            """,
+            valueName: "file"
+        )
+    )
+    var resolver: PathArgument?
+
     /// A policy, for all entities or one.
     struct PolicyChoice: Sendable {
         let entity: String?

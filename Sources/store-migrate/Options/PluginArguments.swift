@@ -1,10 +1,10 @@
-public import ArgumentParser
+import ArgumentParser
 import BuiltInStrategies
 import FoundationEssentials
 import StoreFormat
 import StoreMigration
 import StoreStrategies
-public import StrategyProcess
+import StrategyProcess
 
 /// Where plugins are found, and how they are confined.
 struct PluginArguments: ParsableArguments {
@@ -16,30 +16,7 @@ struct PluginArguments: ParsableArguments {
     )
     var pluginPath: [PathArgument] = []
 
-    @Option(
-        help: ArgumentHelp(
-            "Where the kernel cannot confine a plugin fully (Landlock, seccomp): required or best-effort.",
-            valueName: "policy"
-        )
-    )
-    var pluginSandbox: PluginSandbox.Policy = .required
-
-    @Option(
-        help: ArgumentHelp(
-            "How long a plugin, or the program of --confirm, may run in total, at most 30s.",
-            valueName: "duration"
-        ),
-        transform: LockTimeout.init(argument:)
-    )
-    var pluginTimeout = LockTimeout(seconds: 30)
-
-    func validate() throws { try Self.requireTimeout(pluginTimeout) }
-
-    static func requireTimeout(_ timeout: LockTimeout) throws {
-        guard timeout.duration <= PluginSandbox.Limits().deadline, timeout.milliseconds > 0 else {
-            throw ValidationError("--plugin-timeout must be more than 0 and at most 30s")
-        }
-    }
+    @OptionGroup var confinement: SandboxArguments
 
     /// Throws for a folder that does not exist: its plugins would count as unknown.
     func requireFolders() throws {
@@ -62,18 +39,9 @@ struct PluginArguments: ParsableArguments {
         if let strategy = Self.builtIn(name) { return strategy }
         let locator = PluginLocator(folders: pluginPath.map(\.path))
         if let plugin = try locator.plugin(named: name) {
-            var sandbox = PluginSandbox(policy: pluginSandbox)
-            sandbox.limits.deadline = pluginTimeout.duration
-            return try ProcessStrategy(plugin, sandbox: sandbox) { Interruption.isRequested }
+            return try ProcessStrategy(plugin, sandbox: confinement.sandbox) { Interruption.isRequested }
         }
         throw StrategyError.unknownStrategy(name, among: Self.names(with: locator))
-    }
-
-    /// The program that accepts or declines plans; the user's signal ends it.
-    func confirmation(by program: PathArgument) throws -> ConfirmationProgram {
-        var sandbox = PluginSandbox(policy: pluginSandbox)
-        sandbox.limits.deadline = pluginTimeout.duration
-        return try ConfirmationProgram(at: program.path, sandbox: sandbox) { Interruption.isRequested }
     }
 
     /// The built-in strategy of a name.
@@ -104,8 +72,6 @@ struct PluginArguments: ParsableArguments {
         return [Finding(.strategyNotConfined, .warning, level: .files, message)]
     }
 }
-
-extension PluginSandbox.Policy: @retroactive ExpressibleByArgument {}
 
 extension Finding.Code {
     /// A plugin in a named folder cannot be asked what it does.

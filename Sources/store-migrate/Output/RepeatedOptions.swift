@@ -17,11 +17,11 @@ struct RepeatedOptions {
     /// Options without a value.
     static let flags: Set<String> = access.union(["--migrate", "--scan"])
     /// Options of a merge that a share takes, too.
-    static let decisions: Set<String> = ["--policy", "--identity"]
+    static let decisions: Set<String> = ["--policy", "--identity", "--resolver"]
     /// Options that name a file or a folder: a next command may be typed in another folder.
     static let paths: Set<String> = [
         "--model", "--backup", "--legacy-defaults", "--plugin-path", "--descriptions", "--config", "--base",
-        "--previous", "--confirm",
+        "--previous", "--confirm", "--resolver",
     ]
     /// Commands that a call of the same name leads to with another aim.
     static let reading: Set<String?> = ["inspect", "verify", "diff"]

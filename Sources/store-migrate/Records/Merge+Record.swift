@@ -65,9 +65,26 @@ extension StoreMergeConflict {
             ("type", .string("conflict")), ("entity", .string(entity)), ("key", .strings(key.map(\.text))),
             ("property", .optional(property)), ("reason", .string(reason.rawValue)),
             ("base", base?.record ?? .null), ("old", old.record), ("shared", shared.record),
-            ("taken", .string(taken.rawValue)),
+            ("taken", .string(taken.name)), ("given", given?.record ?? .null),
+            ("decidedBy", .string(isResolved ? "resolver" : "policy")),
         ])
     }
+}
+
+extension StoreMergeConflict.Resolution {
+    /// The word for what is taken.
+    var name: String {
+        switch self {
+        case .old: "old"
+        case .shared: "shared"
+        case .value: "value"
+        }
+    }
+}
+
+extension StoreMergeConflict {
+    /// The value of neither store, which a resolver gave.
+    var given: State? { if case .value(let value) = taken { .value(value) } else { nil } }
 }
 
 extension StoreMergeConflict.State {

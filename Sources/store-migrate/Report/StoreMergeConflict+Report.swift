@@ -18,7 +18,7 @@ extension [StoreMergeConflict] {
                 .table(
                     ReportTable(
                         rest > 0 ? caption + "; the first \(Self.mostInReport) of \(count)" : caption,
-                        columns: ["object", "property", "before", "old store", "shared store", "taken", "why"],
+                        columns: ["object", "property", "before", "old store", "shared store", "taken", "by", "why"],
                         rows: prefix(Self.mostInReport).map { $0.row(model) }
                     )
                 )
@@ -35,7 +35,8 @@ extension StoreMergeConflict {
             ReportCell(property ?? "the whole object", property == nil ? .text : .literal),
             base?.cell(type, isTaken: false) ?? "",
             old.cell(type, isTaken: taken == .old), shared.cell(type, isTaken: taken == .shared),
-            ReportCell(taken.rawValue), ReportCell(reason.meaning),
+            given?.cell(type, isTaken: true) ?? ReportCell(taken.name), ReportCell(isResolved ? "resolver" : "policy"),
+            ReportCell(reason.meaning),
         ]
     }
 }

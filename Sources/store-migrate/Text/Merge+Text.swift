@@ -55,6 +55,8 @@ extension MergeSummary {
             let head = ["object", "property", "base", "old", "shared", "taken"]
             lines.append(TextTable.text([head] + conflicts.map(\.row)))
             lines.append("  'taken' is the value that won\(deciding); --policy decides which")
+            let resolved = conflicts.count(where: \.isResolved)
+            if resolved > 0 { lines.append("  the resolver decided \(resolved) of them") }
         } else if policy != nil {
             lines.append("  no conflicts\(deciding)")
         }
@@ -89,7 +91,8 @@ extension StoreMergeConflict {
     var row: [String] {
         [
             Escaped.text("\(entity)/\(key.map(\.text).joined(separator: ","))"),
-            property.map { Escaped.text($0) } ?? "-", base?.text ?? "-", old.text, shared.text, taken.rawValue,
+            property.map { Escaped.text($0) } ?? "-", base?.text ?? "-", old.text, shared.text,
+            given?.text ?? taken.name,
         ]
     }
 }

@@ -10,7 +10,7 @@ extension MergeVerb {
         let merger = StoreMerging(
             from.url,
             into: into.url,
-            options: options,
+            options: try options,
             logger: reporter.logger,
             onProgress: page.onProgress,
             isCancelled: reporter.isCancelled
@@ -22,16 +22,19 @@ extension MergeVerb {
     }
 
     private var options: MergeOptions {
-        let common = run.shareOptions
-        var options = MergeOptions()
-        options.settings = merging.settings
-        if scan { options.settings.source = .scan }
-        options.base = base?.url
-        options.level = level
-        options.lockTimeout = run.patience
-        options.stateFolder = common.stateFolder
-        options.allowsNetworkFileSystem = common.allowsNetworkFileSystem
-        return options
+        get throws {
+            let common = run.shareOptions
+            var options = MergeOptions()
+            options.settings = merging.settings
+            options.resolver = try confinement.resolver(merging)
+            if scan { options.settings.source = .scan }
+            options.base = base?.url
+            options.level = level
+            options.lockTimeout = run.patience
+            options.stateFolder = common.stateFolder
+            options.allowsNetworkFileSystem = common.allowsNetworkFileSystem
+            return options
+        }
     }
 
     /// Restores rows that a merge parked in a file.

@@ -50,6 +50,7 @@ struct MergeVerb: Verb {
     var scan = false
 
     @OptionGroup var merging: MergeArguments
+    @OptionGroup var confinement: SandboxArguments
     @OptionGroup var run: RunOptions
     @OptionGroup var reporting: ReportingOptions
     @OptionGroup var report: ReportOptions

@@ -22,6 +22,9 @@ struct PlanVerb: ConfiguredVerb {
     @Option(help: ArgumentHelp("Where share would write its descriptions; only checked.", valueName: "file"))
     var descriptions: PathArgument?
 
+    @Option(help: ArgumentHelp("A program that share would ask; a plan asks nothing.", valueName: "file"))
+    var confirm: PathArgument?
+
     var stateFolder: PathArgument? { run.state }
     var again: NextStep? { places.newPath.map { .share(old: places.old.path, new: $0) } }
     var summaryOnFailure: [(String, JSONValue)] { ShareMembers.places(old: places.old.path, new: places.newPath) }
@@ -32,6 +35,7 @@ struct PlanVerb: ConfiguredVerb {
         var options = policy.shareOptions(run, previous)
         try descriptions?.requireFile()
         options.descriptionsFile = descriptions?.url
+        options.resolver = try strategies.plugins.confinement.resolver(policy.merging)
         let migrator = StoreMigrator(
             fromAnyOf: previous.places(places.old),
             to: try places.newURL(),

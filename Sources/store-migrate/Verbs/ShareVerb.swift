@@ -71,8 +71,9 @@ struct ShareVerb: ConfiguredVerb {
         var options = policy.shareOptions(run, previous)
         try descriptions?.requireFile()
         options.descriptionsFile = descriptions?.url
+        options.resolver = try strategies.plugins.confinement.resolver(policy.merging)
         if !dryRun, let confirm {
-            let program = try strategies.plugins.confirmation(by: confirm)
+            let program = try strategies.plugins.confinement.decisions(by: confirm)
             options.confirm = { plan in try await program.accepts(reporter.lines(of: plan)) }
         }
         let migrator = StoreMigrator(

@@ -30,6 +30,7 @@ struct UnshareVerb: Verb {
     var level: VerificationLevel = .merging
 
     @OptionGroup var merging: MergeArguments
+    @OptionGroup var confinement: SandboxArguments
     @OptionGroup var run: RunOptions
     @OptionGroup var reporting: ReportingOptions
     @OptionGroup var report: ReportOptions
@@ -61,6 +62,7 @@ struct UnshareVerb: Verb {
         var options = run.shareOptions
         options.level = level
         options.merging = merging.namedSettings
+        options.resolver = try confinement.resolver(merging)
         let unsharing = StoreUnsharing(
             places.old.url,
             from: try places.newURL(),

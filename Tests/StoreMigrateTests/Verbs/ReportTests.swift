@@ -90,7 +90,7 @@ struct ReportTests {
             let name = try #require(rows.first { $0.children.map(\.text).starts(with: ["Habit/1", "name"]) })
             #expect(
                 name.children.dropFirst(2).map(\.text) == [
-                    "Morning run", "Theirs \\u{202E}", "Mine <b>", "shared", "both stores changed the value",
+                    "Morning run", "Theirs \\u{202E}", "Mine <b>", "shared", "policy", "both stores changed the value",
                 ]
             )
             #expect(name.all("mark").map(\.text) == ["Mine <b>"])

@@ -13,7 +13,7 @@ import Testing
     .serialized,
     .enabled(if: PluginSandbox.isKernelAble, "needs Landlock")
 )
-struct ConfirmationProgramTests {
+struct DecisionProgramTests {
     private let folder: PluginFolder
     /// A number of seconds that no other process on this machine sleeps.
     private let nap = "\(UInt32.random(in: 100_000_000...999_999_999))"
@@ -34,7 +34,7 @@ struct ConfirmationProgramTests {
         do {
             var sandbox = PluginSandbox()
             sandbox.limits.deadline = .seconds(seconds)
-            let program = try ConfirmationProgram(at: path, sandbox: sandbox, isCancelled: isCancelled)
+            let program = try DecisionProgram(at: path, sandbox: sandbox, isCancelled: isCancelled)
             return try program.acceptsAndWait(Array(input.utf8)) ? "yes" : "no"
         } catch {
             return error.code == .cancelled ? "cancelled" : error.message

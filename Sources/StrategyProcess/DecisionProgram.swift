@@ -2,15 +2,15 @@ internal import ChildProcesses
 internal import SafeFiles
 public import StoreStrategies
 
-/// A program of the caller that accepts or declines what it reads on standard input, in the sandbox of plugins.
+/// A program of the caller that decides what it reads on standard input, in the sandbox of plugins.
 ///
-/// Status 0 accepts, status 1 declines; any other end is an error. Each question starts a new process, which is ended with
-/// everything that it started before the answer is returned. What it prints is not interpreted, and is limited.
-public struct ConfirmationProgram: Sendable {
+/// Each call starts a new process, which is ended with everything that it started before the call returns.
+public struct DecisionProgram: Sendable {
     private static let (accepting, declining): (Int32, Int32) = (0, 1)
 
     private let program: PluginFile
     private let sandbox: PluginSandbox
+    private let time: PluginTime
     private let isCancelled: (@Sendable () -> Bool)?
 
     /// Checks the program at an absolute path; throws `StrategyError` for one that is missing or not safe to run.
@@ -25,12 +25,14 @@ public struct ConfirmationProgram: Sendable {
         program = try PluginFile(program: path)
         self.sandbox = sandbox
         self.isCancelled = isCancelled
+        time = PluginTime(sandbox.limits.deadline)
         try sandbox.requireKernel(for: program)
     }
 
     /// Starts the program with `input` as its standard input; true if it accepts.
     ///
-    /// The deadline of the sandbox is for this question alone. Cancelling the task ends the program.
+    /// Status 0 accepts, status 1 declines; any other end is an error. What it prints is not interpreted, and is limited. The
+    /// deadline of the sandbox is for this question alone. Cancelling the task ends the program.
     public func accepts(_ input: [UInt8]) async throws(StrategyError) -> Bool {
         try await BlockingCall.run { () throws(StrategyError) in try acceptsAndWait(input) }
     }
@@ -59,8 +61,37 @@ public struct ConfirmationProgram: Sendable {
         case .status(Self.declining): return false
         case let ending:
             let words = ending.map { "\($0)" } ?? "an unknown status"
-            throw conversation.failure("it ended with \(words), not 0 or 1" + PluginConversation.told(errors, []))
+            throw refusal("it ended with \(words), not 0 or 1" + PluginConversation.told(errors, []))
         }
+    }
+
+    /// Starts the program with `questions`, one a line, as its standard input, and reads one line for each.
+    ///
+    /// The deadline of the sandbox is for all calls together.
+    package func answers<Answer: Sendable>(
+        to questions: [[UInt8]],
+        reading read: @escaping @Sendable ([UInt8]) throws -> Answer
+    ) async throws(StrategyError) -> [Answer] {
+        try await BlockingCall.run { () throws(StrategyError) in
+            try PluginConversation.answers(
+                to: questions,
+                from: program,
+                in: sandbox,
+                time: time,
+                isCancelled: isCancelled,
+                reading: read
+            )
+        }
+    }
+
+    /// An error for answers that cannot be used.
+    package func refusal(_ reason: String) -> StrategyError {
+        StrategyError(.failed, "\(program.title) is refused: \(reason)")
+    }
+
+    /// An error with the program's own words.
+    package func failure(_ message: String, recoverySuggestion: String?) -> StrategyError {
+        program.failure(message, recoverySuggestion: recoverySuggestion)
     }
 }
 
