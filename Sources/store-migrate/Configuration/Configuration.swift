@@ -13,17 +13,37 @@ struct Configuration {
 
     /// The values by key, of the environment or else of the file.
     private var values: [ConfigurationKey: [ConfiguredValue]] = [:]
+    /// The new store that the file lists for `old`.
+    private var new: ConfiguredValue?
 
     /// Reads the environment and the file that the call, or else the environment, names.
     ///
-    /// Throws ``Failure`` with the position of an invalid value.
-    init(file: PathArgument?, environment: [String: String]) throws {
-        if let path = file?.text ?? environment[Self.variable], !path.isEmpty {
-            values = try ConfigurationFile(path: path).values
+    /// Values that the file lists for the store `old` override its other ones. Throws ``Failure`` with the position of an
+    /// invalid value.
+    private init(file: PathArgument?, old: PathArgument, environment: [String: String]) throws {
+        if let file = try Self.file(file, environment) {
+            values = file.values
+            if let store = file.stores.first(where: { PathArgument(argument: $0.from.text)?.path == old.path }) {
+                values.merge(store.values) { _, nearer in nearer }
+                new = store.to
+            }
         }
         values.merge(try Self.values(in: environment)) { _, nearer in nearer }
         // The library reads this variable itself.
         if environment[ConfigurationKey.groups.variable]?.isEmpty == false { values[.groups] = nil }
+    }
+
+    private static func file(_ file: PathArgument?, _ environment: [String: String]) throws -> ConfigurationFile? {
+        guard let path = file?.text ?? environment[Self.variable], !path.isEmpty else { return nil }
+        return try ConfigurationFile(path: path)
+    }
+
+    /// The stores that the file of a verb lists.
+    static func stores(
+        for verb: some ConfiguredVerb,
+        environment: [String: String] = Surroundings.current.environment
+    ) throws -> [ConfiguredStore] {
+        try file(verb.configuration.config, environment)?.stores ?? []
     }
 
     private static func values(in environment: [String: String]) throws -> [ConfigurationKey: [ConfiguredValue]] {
@@ -63,10 +83,16 @@ struct Configuration {
             )
         }
         let hasPlace = verb.places.new != nil || verb.places.group.group != nil
-        let configuration = try Configuration(file: verb.configuration.config, environment: environment)
+        let configuration = try Configuration(
+            file: verb.configuration.config,
+            old: verb.places.old,
+            environment: environment
+        )
+        let new = hasPlace ? nil : configuration.new
+        if let new { verb.places.new = PathArgument(argument: new.text) }
         for (key, values) in configuration.values {
             let isNamed = options.contains { $0 == key.option || $0.hasPrefix(key.option + "=") }
-            if !isNamed, !(key.isPlace && hasPlace) { try key.set(values.map(\.text), in: &verb) }
+            if !isNamed, !(key.isPlace && (hasPlace || new != nil)) { try key.set(values.map(\.text), in: &verb) }
         }
         let isCalled = options.contains { $0 == "--strategy" || $0.hasPrefix("--strategy=") }
         if !isCalled { try requireKnown(configuration.values[.strategies] ?? [], verb.strategies.plugins) }
@@ -104,6 +130,7 @@ protocol ConfiguredVerb: LocatingVerb {
     var configuration: ConfigurationArguments { get }
     var run: RunOptions { get set }
     var descriptions: PathArgument? { get set }
+    var confirm: PathArgument? { get set }
 }
 
 extension ConfiguredVerb {
@@ -130,7 +157,6 @@ extension ConfigurationKey {
         case .onBoth: verb.policy.onBoth = .init(argument: text) ?? verb.policy.onBoth
         case .level: verb.policy.level = .init(argument: text) ?? verb.policy.level
         case .model: verb.policy.model = path
-    var confirm: PathArgument? { get set }
         case .migrate: verb.policy.migrate = text == "true"
         case .version: verb.policy.modelVersion = text
         case .ifMissing: verb.policy.ifMissing = .init(argument: text) ?? verb.policy.ifMissing

@@ -6,9 +6,13 @@ import StoreMigration
 /// A `store-migrate.yaml`: the options of `share` and `plan` for one project.
 struct ConfigurationFile {
     private static let greatestSize = 1 << 20
+    /// The key of the list of stores.
+    private static let storesKey = "stores"
 
     /// The values by key; a list has one value for each element.
     let values: [ConfigurationKey: [ConfiguredValue]]
+    /// The stores to share one after the other; empty without a list.
+    let stores: [ConfiguredStore]
 
     private let path: String
 
@@ -29,21 +33,35 @@ struct ConfigurationFile {
             throw Self.refusal("the configuration is not valid UTF-8", path, nil)
         }
         do {
-            values = try Self.values(in: try YAMLNode.root(of: text), path)
+            let entries = try Self.entries(of: YAMLNode.root(of: text), path)
+            values = try Self.values(in: entries.filter { $0.key.scalar != Self.storesKey }, path)
+            stores = try entries.filter { $0.key.scalar == Self.storesKey }
+                .flatMap { try Self.stores(in: $0.value, path) }
         } catch let error as YAMLError {
             throw Self.refusal(error.message, path, error.position)
         }
     }
 
-    private static func values(in node: YAMLNode?, _ path: String) throws -> [ConfigurationKey: [ConfiguredValue]] {
-        guard let node else { return [:] }
+    private typealias Entry = (key: YAMLNode, value: YAMLNode)
+
+    private static func entries(of node: YAMLNode?, _ path: String) throws -> [Entry] {
+        guard let node else { return [] }
         guard let mapping = node.mapping else {
             throw refusal("a configuration is a list of 'key: value'", path, node.position)
         }
+        return mapping
+    }
+
+    /// The values of entries; `others` are keys that may stand beside them, for the message about an unknown one.
+    private static func values(
+        in entries: [Entry],
+        beside others: [String] = [storesKey],
+        _ path: String
+    ) throws -> [ConfigurationKey: [ConfiguredValue]] {
         var result: [ConfigurationKey: [ConfiguredValue]] = [:]
-        for (name, value) in mapping {
+        for (name, value) in entries {
             guard let text = name.scalar, let key = ConfigurationKey(rawValue: text) else {
-                let known = ConfigurationKey.allCases.map(\.rawValue).joined(separator: ", ")
+                let known = (ConfigurationKey.allCases.map(\.rawValue) + others).joined(separator: ", ")
                 throw refusal(
                     "'\(name.scalar ?? "")' is not a configuration key; the keys are \(known)",
                     path,
@@ -53,17 +71,77 @@ struct ConfigurationFile {
             result[key] = try elements(of: value, for: key, path)
                 .map { element in
                     let text = try Self.text(of: element, for: key, path)
-                    let origin = ConfiguredValue.Origin.file(
-                        path,
-                        line: element.position.line,
-                        column: element.position.column
-                    )
+                    let origin = origin(element, path)
                     if let objection = key.objection(to: text) { throw origin.refusal(objection) }
                     return ConfiguredValue(text: text, origin: origin)
                 }
         }
         return result
     }
+
+    private static func origin(_ node: YAMLNode, _ path: String) -> ConfiguredValue.Origin {
+        .file(path, line: node.position.line, column: node.position.column)
+    }
+
+    // MARK: Stores
+
+    private static func stores(in node: YAMLNode, _ path: String) throws -> [ConfiguredStore] {
+        guard let list = node.list, !list.isEmpty else {
+            throw refusal("'\(storesKey)' is a list of stores, each with its old store as 'from'", path, node.position)
+        }
+        var stores: [ConfiguredStore] = []
+        for node in list {
+            let store = try store(node, after: stores, path)
+            guard !stores.contains(where: { $0.from.text == store.from.text }) else {
+                throw store.from.origin.refusal("this store is in the list twice")
+            }
+            stores.append(store)
+        }
+        return stores
+    }
+
+    /// One store; `former` are those before it in the list.
+    private static func store(_ node: YAMLNode, after former: [ConfiguredStore], _ path: String) throws
+        -> ConfiguredStore
+    {
+        let entries = try entries(of: node, path)
+        func nodes(_ key: ConfiguredStore.Key) -> [YAMLNode] {
+            entries.filter { $0.key.scalar == key.rawValue }.flatMap { $0.value.list ?? [$0.value] }
+        }
+        func file(_ key: ConfiguredStore.Key) throws -> ConfiguredValue? {
+            guard let node = nodes(key).first else { return nil }
+            guard let text = node.scalar, !text.isEmpty, nodes(key).count == 1 else {
+                throw refusal("'\(key.rawValue)' is one path", path, node.position)
+            }
+            return ConfiguredValue(text: absolute(text, path), origin: origin(node, path))
+        }
+        guard let from = try file(.from) else {
+            throw refusal("a store of the list needs 'from', its old store", path, node.position)
+        }
+        let after = try nodes(.after)
+            .map { node in
+                let matches = former.filter { $0.name == node.scalar }
+                guard let name = matches.first?.name, matches.count == 1 else {
+                    throw refusal(
+                        matches.isEmpty
+                            ? "'after' is the file name of an earlier 'from' in the list"
+                            : "several earlier stores have this file name",
+                        path,
+                        node.position
+                    )
+                }
+                return name
+            }
+        let own = ConfiguredStore.Key.allCases.map(\.rawValue)
+        return ConfiguredStore(
+            from: from,
+            to: try file(.to),
+            after: after,
+            values: try values(in: entries.filter { !own.contains($0.key.scalar ?? "") }, beside: own, path)
+        )
+    }
+
+    // MARK: Values
 
     private static func elements(
         of node: YAMLNode,

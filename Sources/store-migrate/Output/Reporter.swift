@@ -106,6 +106,16 @@ final class Reporter: Sendable {
     /// The command to type for a step.
     func command(_ step: NextStep) -> String { step.command(repeated) }
 
+    /// Reports, as JSON, how one of several stores of a call ended; nil for a store that was not begun.
+    func close(store: String, _ ending: Ending?, since start: ContinuousClock.Instant) {
+        progress.clear()
+        guard isJSON else { return }
+        let result: [(String, JSONValue)] =
+            ending.map { common($0, since: start) + $0.members }
+            ?? [("outcome", .string("notBegun")), ("exit", .null), ("next", .null)]
+        write(JSONValue.object([("type", .string("storeResult")), ("store", .string(store))] + result).text)
+    }
+
     /// Ends the report, and returns the status to end with.
     func close(_ words: [String], _ ending: Ending, since start: ContinuousClock.Instant) -> Int32 {
         progress.clear()
@@ -119,13 +129,16 @@ final class Reporter: Sendable {
 
     private func summary(_ words: [String], _ ending: Ending, since start: ContinuousClock.Instant) -> JSONValue {
         .object(
-            [
-                ("type", .string("summary")), ("command", .string(words.joined(separator: " "))),
-                ("outcome", .string(ending.outcome.rawValue)), ("exit", .integer(Int64(ending.exitStatus))),
-                ("findings", .integer(Int64(ending.findings))),
-                ("seconds", .seconds(start.duration(to: .now))),
-            ] + ending.members
+            [("type", .string("summary")), ("command", .string(words.joined(separator: " ")))]
+                + common(ending, since: start) + ending.members
         )
+    }
+
+    private func common(_ ending: Ending, since start: ContinuousClock.Instant) -> [(String, JSONValue)] {
+        [
+            ("outcome", .string(ending.outcome.rawValue)), ("exit", .integer(Int64(ending.exitStatus))),
+            ("findings", .integer(Int64(ending.findings))), ("seconds", .seconds(start.duration(to: .now))),
+        ]
     }
 
     private func write(_ line: String) {

@@ -60,6 +60,12 @@ enum Launch {
                 Surroundings.current.output.write(help(StoreMigrate.fullMessage(for: error), words) + "\n")
                 return 0
             }
+            do {
+                let stores = try configuredStores(for: words)
+                if !stores.isEmpty { return try StoreSequence(stores, calledWith: words).run(since: start) }
+            } catch {
+                return refuse(Failure(error), words, since: start)
+            }
             let failure = Failure(
                 outcome: .usage,
                 message: CommandTree.unknownName(in: words) ?? Escaped.line(StoreMigrate.message(for: error)),
@@ -98,20 +104,37 @@ enum Launch {
         return command
     }
 
+    /// The stores that the configuration of a call lists, if the call is complete but for its old store.
+    private static func configuredStores(for words: [String]) throws -> [ConfiguredStore] {
+        guard let verb = try? command(naming("/", in: words)) as? any ConfiguredVerb else { return [] }
+        return try Configuration.stores(for: verb)
+    }
+
+    /// The words of a call with the old store as its first argument.
+    static func naming(_ old: String, in words: [String]) -> [String] {
+        let name = CommandTree.name(of: words)
+        return words.starts(with: name) ? name + [old] + words.dropFirst(name.count) : words
+    }
+
     private static func perform(_ verb: some Verb, _ words: [String], since start: ContinuousClock.Instant) -> Int32 {
-        let reporter = Reporter(
-            verb.reporting,
-            repeating: repeatedOptions(of: verb, words)
-        )
+        let reporter = reporter(of: verb, words)
+        return reporter.close(type(of: verb).words, ending(of: verb, reporter), since: start)
+    }
+
+    static func reporter(of verb: some Verb, _ words: [String]) -> Reporter {
+        Reporter(verb.reporting, repeating: repeatedOptions(of: verb, words))
+    }
+
+    /// Performs a verb, and reports its failure.
+    static func ending(of verb: some Verb, _ reporter: Reporter) -> Ending {
         if reporter.surroundings.ownsProcess { Interruption.listen() }
-        let ending: Ending
         do {
-            ending = try verb.perform(reporter)
+            return try verb.perform(reporter)
         } catch {
             var failure = Failure(error)
             if failure.outcome.isPassing { failure.next = failure.next ?? verb.again }
             reporter.report(failure)
-            ending = Ending(
+            return Ending(
                 failure.outcome,
                 findings: failure.findings.count,
                 members: verb.summaryOnFailure.map { name, value in
@@ -119,7 +142,6 @@ enum Launch {
                 }
             )
         }
-        return reporter.close(type(of: verb).words, ending, since: start)
     }
 
     private static func repeatedOptions(of verb: some Verb, _ words: [String]) -> RepeatedOptions {
