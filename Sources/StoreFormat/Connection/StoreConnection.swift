@@ -208,6 +208,9 @@ package final class StoreConnection {
     /// True while a transaction is open.
     package var isInTransaction: Bool { !database.isClosed && sqlite3_get_autocommit(database.handle) == 0 }
 
+    /// True in a transaction that has read, and not written.
+    var isOnlyReading: Bool { !database.isClosed && sqlite3_txn_state(database.handle, "main") == SQLITE_TXN_READ }
+
     /// Rolls the transaction back, if one is open.
     package func rollback() {
         guard isInTransaction else { return }

@@ -84,8 +84,7 @@ extension StoreConnection {
             switch access {
             case .immutable: true
             case .privateCopy: try !isInTransaction && (!usesLog || hasEmptyLog)
-            case .liveReading: try isInTransaction && usesLog && hasEmptyLog
-            case .liveWriting: false
+            case .liveReading, .liveWriting: try isOnlyReading && usesLog && hasEmptyLog
             }
         }
     }

@@ -87,6 +87,12 @@ struct UnchangedPagesTests {
         live.rollback()
         try live.beginReading()
         #expect(try UnchangedPages(in: former, since: live) == nil)
+        live.rollback()
+        _ = try writer.value("PRAGMA wal_checkpoint(TRUNCATE)")
+        try writer.beginReading()
+        #expect(try UnchangedPages(in: former, since: writer)?.hold("t") == false)
+        try writer.execute("UPDATE other SET a = 3")
+        #expect(try UnchangedPages(in: former, since: writer) == nil)
     }
 
     /// Two equal files, the second one private.
