@@ -92,7 +92,9 @@ package struct PublishJudge: Judge {
         let content = try share.content(of: template.name, in: place, scratch, withoutFence: false)
         var objections = content == published ? [] : ["the snapshot is neither the former nor the new one"]
         objections += try template.externalFilesLost(in: place).map { "an external file is missing: \($0)" }
-        let allowed = template.ownNames.union([".\(template.name).published.json", ".\(template.name).wake"])
+        let allowed = template.ownNames.union([
+            ".\(template.name).published.json", ".\(template.name).published-files.json", ".\(template.name).wake",
+        ])
         let surplus = try scratch.surplus(in: Self.group) { allowed.contains($0) }
         return try objections + objectionsToSource(scratch) + scratch.objections(toSurplus: surplus)
     }

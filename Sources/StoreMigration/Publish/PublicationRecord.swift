@@ -47,12 +47,21 @@ struct PublicationRecord: Hashable, Codable {
     let main: Snapshot
     /// The former snapshot, which may still have the name, and whose replacement may not have been announced.
     let former: Snapshot?
+    /// The part of the store that the snapshot has; nil for all of it.
+    let selection: SnapshotSelection?
 
     /// The record's file name beside the snapshot `name`.
     static func fileName(for name: String) -> String { ".\(name).published.json" }
 
-    init(source: String, state: JournalRecord.OldState, main: Snapshot, former: Snapshot?) {
+    init(
+        source: String,
+        state: JournalRecord.OldState,
+        main: Snapshot,
+        former: Snapshot?,
+        selection: SnapshotSelection
+    ) {
         (self.source, self.state, self.main, self.former) = (source, state, main, former)
+        self.selection = selection.isWhole ? nil : selection
     }
 
     /// The record beside the snapshot `name`; nil if there is no readable one.
@@ -95,7 +104,7 @@ struct FormerSnapshots {
     /// Removes the former snapshots that no process has open, and returns the number of the others.
     ///
     /// Only a lease shows that no process, also of another user, has a file open; a snapshot for which none can be had
-    /// stays. External files stay in any case: a reader may have opened the former snapshot at the moment of the exchange.
+    /// stays.
     func remove() throws -> Int {
         var kept = 0
         for name in try names() {

@@ -13,8 +13,12 @@ public struct PublishOutcome: Sendable {
     public let digest: String?
     /// The bytes of the snapshot's main file and of the external files that were copied; 0 when nothing was written.
     public let bytes: Int64
-    /// The external files that were copied now; those of the former snapshot stay where they are.
+    /// The external files that were copied now.
     public let externalFiles: Int
+    /// The part of the store that is published.
+    public let selection: SnapshotSelection
+    /// The objects that were left out now; 0 when nothing was written.
+    public let objectsLeftOut: Int64
     /// The former snapshots that readers still have open; a later publication removes them.
     public let openFormerSnapshots: Int
     /// The proof; nil when nothing was written.
@@ -26,6 +30,8 @@ public struct PublishOutcome: Sendable {
 public struct PublishOptions: Sendable {
     /// How long to wait for each lock.
     public var lockTimeout: Duration = .seconds(20)
+    /// The part of the store to publish.
+    public var selection = SnapshotSelection()
     /// Network file systems are refused unless this is true: their locks cannot be trusted.
     public var allowsNetworkFileSystem = false
     /// True for a program that root may run: it becomes the store's owner for good.

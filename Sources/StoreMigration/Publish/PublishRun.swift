@@ -11,21 +11,23 @@ import SystemPackage
 /// only the new snapshot uses. What an interrupted publication leaves is removed by the next one.
 struct PublishRun {
     private static let scratchPrefix = ".store-migrate-publish"
-    /// How often the copy is made again because programs removed external files meanwhile.
-    private static let tries = 3
-
     let source: StoreLocation
     let place: StoreLocation
+    let selection: SnapshotSelection
     var surroundings: Surroundings
 
     /// A proved copy in the private folder.
-    private struct ProvedSnapshot {
+    struct ProvedSnapshot {
         let main: DurableFile
         let digest: StoreDigest
         let state: JournalRecord.OldState
         let report: VerificationReport
         let bytes: Int64
         let externalFiles: Int
+        /// The external files that the snapshot uses.
+        let needed: Set<String>
+        /// The objects of the store that the snapshot lacks.
+        let leftOut: Int64
         let findings: [Finding]
     }
 
@@ -71,16 +73,19 @@ struct PublishRun {
         folder.removeUnintroduced()
         try formers.releaseSnapshot()
         let found = try found(in: folder)
+        let openFormers = try formers.remove()
+        var files = PublishedFiles(beside: place.name, in: folder)
+        if openFormers == 0 { try files.removeUnused(of: place, in: folder) }
         if let found, let record = try unchanged(found) {
             try finish(found, state: record.state, in: folder)
-            return outcome(.alreadyPublished, digest: record.main.digest, formers: try formers.remove())
+            return outcome(.alreadyPublished, digest: record.main.digest, formers: openFormers)
         }
         let scratch = try TemporaryDirectory(prefix: Self.scratchPrefix, in: folder.path)
         defer { scratch.remove() }
-        let staged = try stage(in: scratch.directory, beside: folder)
+        let staged = try stage(in: scratch.directory, beside: folder, &files)
         if let found, found.isCurrent, found.record.main.digest == staged.digest.value {
             try finish(found, state: staged.state, in: folder)
-            return outcome(.alreadyPublished, digest: staged.digest.value, formers: try formers.remove())
+            return outcome(.alreadyPublished, digest: staged.digest.value, formers: openFormers)
         }
         try surroundings.monitor.checkCancellation()
         RunMoment.publishing.pass()
@@ -88,6 +93,8 @@ struct PublishRun {
         RunMoment.published.pass()
         do {
             try wakeReaders()
+            files.finish(needed: staged.needed)
+            if files != PublishedFiles() { try files.write(beside: place.name, in: folder) }
             return outcome(.published, staged, digest: staged.digest.value, formers: try formers.remove())
         } catch {
             throw MigrationError(error).afterPublishing
@@ -97,12 +104,16 @@ struct PublishRun {
     /// Finishes an interrupted publication of the snapshot that has the name, and records the state of the store.
     private func finish(_ found: Found, state: JournalRecord.OldState, in folder: Directory) throws {
         let isFinished = try found.record.former == nil && !found.isMoved && !hasHalfRecord(in: folder)
-        guard !isFinished || state != found.record.state else { return }
+        guard !isFinished || state != found.record.state || selection != found.record.selection ?? SnapshotSelection()
+        else {
+            return
+        }
         try PublicationRecord(
             source: source.path,
             state: state,
             main: found.snapshot.moved(to: found.status),
-            former: nil
+            former: nil,
+            selection: selection
         )
         .write(beside: place.name, in: folder)
         if !isFinished { try wakeReaders() }
@@ -118,7 +129,7 @@ struct PublishRun {
             name == lockName || name.hasPrefix(Self.scratchPrefix) || isHalfRecord(name) || formers.contains(name)
                 || Directory.isUnintroduced(name)
         }
-        return !left.isEmpty
+        return !left.isEmpty || !PublishedFiles(beside: place.name, in: folder).unused.isEmpty
     }
 
     private func hasHalfRecord(in folder: Directory) throws -> Bool {
@@ -127,8 +138,8 @@ struct PublishRun {
 
     /// True for what an interrupted replacement of the record left.
     private func isHalfRecord(_ name: String) -> Bool {
-        let record = PublicationRecord.fileName(for: place.name)
-        return name != record && name.hasPrefix(record)
+        [PublicationRecord.fileName(for: place.name), PublishedFiles.fileName(for: place.name)]
+            .contains { name != $0 && name.hasPrefix($0) }
     }
 
     private func openedFolder() throws -> Directory {
@@ -193,12 +204,12 @@ struct PublishRun {
 
     /// The record, if its snapshot has the name and the store has not changed since; nil otherwise.
     private func unchanged(_ found: Found?) throws -> PublicationRecord? {
-        guard let found, found.isCurrent else { return nil }
+        guard let found, found.isCurrent, found.record.selection ?? SnapshotSelection() == selection else { return nil }
         let home = try Directory.open(path: source.folder)
         return try OldStateRecorder.isUnchanged(found.record.state, at: source, in: home) ? found.record : nil
     }
 
-    private func requireInUse(_ view: StoreView) throws {
+    func requireInUse(_ view: StoreView) throws {
         guard let fence = try StoreFence(reading: view.connection) else { return }
         throw MigrationError(
             .needsDecision,
@@ -207,127 +218,6 @@ struct PublishRun {
             advice: "Publish the store at that path.",
             next: .inspect(path: fence.newPath)
         )
-    }
-
-    // MARK: Copying
-
-    private func stage(in scratch: Directory, beside folder: Directory) throws -> ProvedSnapshot {
-        var last: (any Error)?
-        for _ in 0..<Self.tries {
-            // Read before the content, so that a later write changes it.
-            let reading = try OldStateRecorder.read(source, in: Directory.open(path: source.folder))
-            do {
-                return try surroundings.reader.withView(of: source) { view in
-                    scratch.removeContents()
-                    return try stage(view, reading, in: scratch, beside: folder)
-                }
-            } catch let error as FileError where error.errno == .noSuchFileOrDirectory {
-                // Programs removed an external file between its listing and its copy.
-                last = error
-            }
-        }
-        throw MigrationError(
-            .busy,
-            "programs removed external files of the store at every try",
-            path: source.path,
-            underlyingError: last
-        )
-    }
-
-    private func stage(
-        _ view: StoreView,
-        _ reading: TokenReading,
-        in scratch: Directory,
-        beside folder: Directory
-    ) throws -> ProvedSnapshot {
-        try requireInUse(view)
-        RunMoment.copying.pass()
-        let location = StoreLocation(folder: scratch.path, name: place.name)
-        let main = try scratch.createFile(place.name, mode: 0o600)
-        let copy = try StoreConnection(location, access: .privateCopy)
-        try view.connection.copyPages(to: copy, monitor: surroundings.monitor)
-        _ = try copy.value("PRAGMA journal_mode = DELETE")
-        try copy.close()
-        let external = try addExternalFiles(view, scratch, folder)
-        RunMoment.proving.pass()
-        let image = try StoreConnection(location, access: .immutable)
-        defer { try? image.close() }
-        let target = try folder.externalData(of: place)
-        let proof = try StoreProver(level: .content, monitor: surroundings.monitor)
-            .prove(
-                image,
-                at: location,
-                as: place,
-                externalData: target,
-                comparingWith: view.connection,
-                content: .comparison(original: view.connection) { try differing(from: view.externalData, in: target) },
-                externalFiles: view.externalData.flatMap {
-                    try StoreDigest.digest(ofFilesIn: $0, monitor: surroundings.monitor)
-                }
-            )
-        guard let digest = proof.digest else {
-            throw MigrationError(.failed, "the content of the copy is not proved", path: place.path)
-        }
-        try main.setMode(view.status.mode & 0o444)
-        try main.setGroupIfAllowed(folder.status().group)
-        try main.synchronize()
-        let time = reading.token == view.token ? reading.takenAt : 0
-        return ProvedSnapshot(
-            main: main,
-            digest: digest,
-            state: TokenReading(token: view.token, takenAt: time).state(SettledDigest(copied: digest.value)),
-            report: proof.report,
-            bytes: try main.status().size + (external?.bytes ?? 0),
-            externalFiles: external?.copies.count ?? 0,
-            // What the store lacks, its readers miss, too.
-            findings: proof.findings.map { finding in
-                var finding = finding
-                if finding.severity == .inherited { finding.severity = .warning }
-                return finding
-            }
-        )
-    }
-
-    /// Copies the external files that the former snapshot does not have, beside its own.
-    ///
-    /// An external file never changes under its name, so that both snapshots can use the same folder.
-    private func addExternalFiles(
-        _ view: StoreView,
-        _ scratch: Directory,
-        _ folder: Directory
-    ) throws -> ExternalFilesSnapshot? {
-        guard let original = view.externalData else { return nil }
-        let mode = try folder.inheriting(original.status().mode & 0o777)
-        let target = try ExternalData.ensure(of: place, in: folder, mode: mode, group: folder.status().group)
-        let staging = try scratch.createDirectory("external", mode: 0o700)
-        let group = try folder.status().group
-        let snapshot = ExternalFilesSnapshot(of: original, in: staging, isDurable: true) {
-            try $0.setGroupIfAllowed(group)
-        } isThere: { name in
-            guard try target.status(of: name) != nil else { return false }
-            guard try original.status(of: name) != nil else {
-                throw FileError(operation: "read", path: name, errno: .noSuchFileOrDirectory)
-            }
-            guard try target.holdsEqualFile(name, to: original) else {
-                throw MigrationError(
-                    .needsDecision,
-                    "an external file of the snapshot was changed",
-                    path: target.path + "/" + name,
-                    advice: "Nothing was changed. Move the snapshot and its external files away, then publish again."
-                )
-            }
-            return true
-        }
-        try snapshot.update(monitor: surroundings.monitor)
-        for (name, _) in snapshot.copies { try staging.move(name, to: name, in: target) }
-        try target.synchronize()
-        return snapshot
-    }
-
-    /// The external files of the store that the published ones differ from.
-    private func differing(from original: Directory?, in target: Directory?) throws -> [String] {
-        guard let original else { return [] }
-        return try original.names().filter { try target?.holdsEqualFile($0, to: original) != true }
     }
 
     // MARK: Publishing
@@ -346,8 +236,14 @@ struct PublishRun {
             externalFiles: staged.digest.externalFiles
         )
         try staged.main.close()
-        try PublicationRecord(source: source.path, state: staged.state, main: main, former: former)
-            .write(beside: place.name, in: folder)
+        try PublicationRecord(
+            source: source.path,
+            state: staged.state,
+            main: main,
+            former: former,
+            selection: selection
+        )
+        .write(beside: place.name, in: folder)
         if former == nil {
             try scratch.move(place.name, to: place.name, in: folder)
         } else {
@@ -380,6 +276,8 @@ struct PublishRun {
             digest: digest,
             bytes: staged?.bytes ?? 0,
             externalFiles: staged?.externalFiles ?? 0,
+            selection: selection,
+            objectsLeftOut: staged?.leftOut ?? 0,
             openFormerSnapshots: formers,
             report: staged?.report,
             findings: staged?.findings ?? []

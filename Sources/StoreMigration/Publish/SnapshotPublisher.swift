@@ -28,6 +28,7 @@ public struct SnapshotPublisher: Sendable {
         run = PublishRun(
             source: StoreLocation(url: store),
             place: StoreLocation(url: destination),
+            selection: options.selection,
             surroundings: Surroundings(
                 lockTimeout: options.lockTimeout,
                 allowsNetworkFileSystem: options.allowsNetworkFileSystem,

@@ -16,7 +16,18 @@ extension PublishOutcome {
         let files = externalFiles == 0 ? "" : Figures.count(Int64(externalFiles), "new external file") + ", "
         return style.green("Published") + " \(name): \(files)\(Figures.bytes(bytes)) in \(Figures.seconds(duration))\n"
             + "  snapshot  \(Escaped.path(path))   proved: \(report?.passedLevels ?? "")\n"
-            + "  source    \(Escaped.path(source))" + formers
+            + "  source    \(Escaped.path(source))" + leftOut + formers
+    }
+
+    /// What a selection leaves out.
+    private var leftOut: String {
+        guard !selection.isWhole else { return "" }
+        let parts = [
+            selection.only.isEmpty ? [] : ["all but " + selection.only.sorted().joined(separator: ", ")],
+            selection.without.sorted(),
+        ]
+        return "\n  left out  \(Escaped.text(parts.joined().joined(separator: "; ")))"
+            + " (\(Figures.count(objectsLeftOut, "object")))"
     }
 
     /// The result as an object.
@@ -25,6 +36,8 @@ extension PublishOutcome {
             ("type", .string("publication")), ("path", .string(path)), ("due", .bool(false)),
             ("source", .string(source)), ("digest", .optional(digest)), ("bytes", .integer(bytes)),
             ("externalFiles", .integer(Int64(externalFiles))),
+            ("only", .strings(selection.only.sorted())), ("without", .strings(selection.without.sorted())),
+            ("objectsLeftOut", .integer(objectsLeftOut)),
             ("openFormerSnapshots", .integer(Int64(openFormerSnapshots))),
         ])
     }

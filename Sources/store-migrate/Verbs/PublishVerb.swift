@@ -46,6 +46,22 @@ struct PublishVerb: Verb {
     )
     var every: LockTimeout?
 
+    @Option(
+        help: ArgumentHelp(
+            "Publish only objects of these entities and their subentities; may be given several times.",
+            valueName: "entity,…"
+        )
+    )
+    var only: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Leave out the objects of an entity, or the values of an attribute; may be given several times.",
+            valueName: "entity[.attribute],…"
+        )
+    )
+    var without: [String] = []
+
     @OptionGroup var access: AccessOptions
     @OptionGroup var reporting: ReportingOptions
 
@@ -55,6 +71,9 @@ struct PublishVerb: Verb {
         }
         try group.requireComplete(hasOtherStore: true)
         guard every == nil || watch else { throw ValidationError("--every goes with --watch") }
+        guard (only + without).allSatisfy({ Self.names($0).allSatisfy { !$0.isEmpty } }) else {
+            throw ValidationError("name entities with commas between them")
+        }
         guard !watch || !isDryRun else { throw ValidationError("--watch and -n exclude each other") }
     }
 
@@ -63,6 +82,10 @@ struct PublishVerb: Verb {
         var options = PublishOptions()
         options.lockTimeout = access.lockTimeout.duration
         options.allowsNetworkFileSystem = access.allowsNetworkFileSystem
+        options.selection = SnapshotSelection(
+            only: Set(only.flatMap(Self.names)),
+            without: Set(without.flatMap(Self.names))
+        )
         options.becomesOwner = Surroundings.current.ownsProcess
         let publisher = SnapshotPublisher(
             of: store.url,
@@ -81,6 +104,10 @@ struct PublishVerb: Verb {
             return Ending(.done)
         }
         return watch ? try follow(publisher, reporter) : try publish(publisher, reporter)
+    }
+
+    private static func names(_ list: String) -> [String] {
+        list.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
     }
 
     private func place() throws -> URL {
