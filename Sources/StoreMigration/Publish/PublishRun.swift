@@ -71,6 +71,9 @@ struct PublishRun {
         }
         TemporaryDirectory.removeAbandoned(prefix: Self.scratchPrefix, in: folder)
         folder.removeUnintroduced()
+        for name in try folder.entries(where: { PublishedFiles.isRemnant($0, of: place.name) }) {
+            try folder.removeFile(name)
+        }
         try formers.releaseSnapshot()
         let found = try found(in: folder)
         let openFormers = try formers.remove()
@@ -93,8 +96,9 @@ struct PublishRun {
         RunMoment.published.pass()
         do {
             try wakeReaders()
+            let copying = files
             files.finish(needed: staged.needed)
-            if files != PublishedFiles() { try files.write(beside: place.name, in: folder) }
+            if files != copying { try files.write(beside: place.name, in: folder) }
             return outcome(.published, staged, digest: staged.digest.value, formers: try formers.remove())
         } catch {
             throw MigrationError(error).afterPublishing
@@ -127,7 +131,7 @@ struct PublishRun {
     private func hasRemains(in folder: Directory, _ formers: FormerSnapshots) throws -> Bool {
         let left = try folder.entries { name in
             name == lockName || name.hasPrefix(Self.scratchPrefix) || isHalfRecord(name) || formers.contains(name)
-                || Directory.isUnintroduced(name)
+                || Directory.isUnintroduced(name) || PublishedFiles.isRemnant(name, of: place.name)
         }
         return !left.isEmpty || !PublishedFiles(beside: place.name, in: folder).unused.isEmpty
     }
@@ -138,8 +142,8 @@ struct PublishRun {
 
     /// True for what an interrupted replacement of the record left.
     private func isHalfRecord(_ name: String) -> Bool {
-        [PublicationRecord.fileName(for: place.name), PublishedFiles.fileName(for: place.name)]
-            .contains { name != $0 && name.hasPrefix($0) }
+        let record = PublicationRecord.fileName(for: place.name)
+        return name != record && name.hasPrefix(record)
     }
 
     private func openedFolder() throws -> Directory {

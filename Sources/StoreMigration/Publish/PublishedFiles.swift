@@ -19,6 +19,11 @@ struct PublishedFiles: Equatable, Codable {
     /// The list's file name beside the snapshot `name`.
     static func fileName(for name: String) -> String { ".\(name).published-files.json" }
 
+    /// True for what an interrupted replacement of the list beside the snapshot `store` left.
+    static func isRemnant(_ name: String, of store: String) -> Bool {
+        name != fileName(for: store) && name.hasPrefix(fileName(for: store))
+    }
+
     init() {}
 
     /// The list beside the snapshot `name`; empty if there is none.
