@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := test
-.PHONY: demo test verify reference reference-check reference-page compare corpus proofs release-proofs proofs-in-brief walks walk-mistakes report-test lint format bench soak block-recorder fuzz sanitize coverage dist install fleet \
+.PHONY: demo test verify reference reference-check reference-page compare corpus proofs release-proofs proofs-in-brief walks walk-mistakes manifests report-test lint format bench soak block-recorder fuzz sanitize coverage dist install fleet \
   documentation api-check newcomer static-libraries install-deps
 
 # What the build, the demonstration and the tests need: a command or a file, and the Debian package that contains it.
@@ -211,12 +211,20 @@ install:
 	mkdir -p "$(DESTDIR)$(PREFIX)"
 	cp -R --preserve=mode,timestamps --no-target-directory .build/dist/tree "$(DESTDIR)$(PREFIX)"
 
-# Shares STORES small stores with two workers, kills the workers during the run, and runs them again.
+# Shares STORES small stores with GNU parallel and with Slurm, kills both during the run, and runs them again.
 STORES ?= 1000
 fleet: static-libraries
-	$(call also-needs,parallel=parallel ps=procps)
+	$(call also-needs,parallel=parallel ps=procps munged=munge slurmctld=slurmctld slurmd=slurmd sbatch=slurm-client)
 	swift build $(RELEASE) --product store-migrate
-	Tests/Fleet/fleet "$$(swift build $(RELEASE) --show-bin-path)/store-migrate" $(STORES) 2
+	tool="$$(swift build $(RELEASE) --show-bin-path)/store-migrate"; \
+	  Tests/Fleet/fleet "$$tool" $(STORES) 2 && Tests/Fleet/slurm "$$tool" $(STORES)
+
+# Checks the Kubernetes manifests against the schemas of its API.
+manifests:
+	$(call also-needs,/usr/share/doc/python3-venv=python3-venv python3=python3)
+	[ -x .build/manifests/bin/kubernetes-validate ] || \
+	  { python3 -m venv .build/manifests && .build/manifests/bin/pip install --quiet kubernetes-validate; }
+	.build/manifests/bin/kubernetes-validate --strict Fixtures/Deployment/init-container.yaml Fixtures/Deployment/share-fleet-job.yaml
 
 # The documentation of every public product; warnings are errors.
 DOCUMENTED := StoreMigration StoreVerification StoreBackup ManagedObjects ChangeRelay ChangeMerging StoreFormat \
