@@ -59,6 +59,8 @@ public struct ShareOptions: Sendable {
     /// The treatment of the old store; nil keeps that of the last share, also after an unshare, and is otherwise `fence`.
     public var oldStore: OldStorePolicy?
     public var onBoth: BothPlacesPolicy = .fail
+    /// The paths of the old stores that ``SeveralStoresPolicy/newest`` leaves.
+    var storesLeft: [String]?
     /// What to do about several old stores; see ``StoreMigrator/init(fromAnyOf:to:options:strategies:probeWriter:logger:onProgress:)``.
     public var onSeveral: SeveralStoresPolicy = .fail
     public var ifBusy: BusyPolicy = .wait
@@ -151,7 +153,8 @@ public struct ShareOptions: Sendable {
             level: level,
             merging: mergeSettings,
             choices: PairChoices(oldStore: treatment, merging: merging),
-            legacyChanges: legacyChanges
+            legacyChanges: legacyChanges,
+            storesLeft: storesLeft
         )
     }
 }

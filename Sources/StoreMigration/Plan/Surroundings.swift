@@ -96,6 +96,8 @@ struct RunSettings: Sendable {
     var fencesFirst = false
     /// Pending changes in preferences files of apps.
     var legacyChanges: [LegacyDefaultsImport] = []
+    /// The other old stores with objects that stay unshared by the caller's choice of the newest.
+    var storesLeft: [String]?
 
     /// For a restore or a migration: it was decided already, and the displaced files keep the former content.
     static let inPlace = RunSettings(treatment: .capture, onBoth: .keepOld, level: .content)

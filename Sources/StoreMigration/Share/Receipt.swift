@@ -27,6 +27,8 @@ package struct Receipt: Hashable, Sendable, Codable {
     package private(set) var others: [Origin]?
     /// True when the new store was kept and never received the old one's content; otherwise nil.
     package let keepsNew: Bool?
+    /// The other stores with objects that `newest` left where they were when this one was shared; nil for none.
+    package let storesLeft: [String]?
     /// What the caller chose for the pair; nil in a receipt of an earlier version.
     package let choices: PairChoices?
     /// How each role opens the store, by the role's name.
@@ -111,6 +113,7 @@ package struct Receipt: Hashable, Sendable, Codable {
         oldDigest: String? = nil,
         token: FileToken?,
         keepsNew: Bool? = nil,
+        storesLeft: [String]? = nil,
         choices: PairChoices? = nil,
         descriptions: [String: PersistentStoreDescription]
     ) {
@@ -122,6 +125,7 @@ package struct Receipt: Hashable, Sendable, Codable {
         self.oldDigest = oldDigest
         self.token = token
         self.keepsNew = keepsNew
+        self.storesLeft = storesLeft
         self.choices = choices
         self.descriptions = descriptions
     }

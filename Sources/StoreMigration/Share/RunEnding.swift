@@ -87,6 +87,8 @@ struct RunEnding {
             oldDigest: new.digest == content ? nil : content,
             token: new.token,
             keepsNew: keepsNew ? true : nil,
+            storesLeft: context.settings.storesLeft
+                ?? Receipt(beside: context.new.name, in: context.container)?.storesLeft,
             choices: context.settings.choices,
             descriptions: context.descriptions.byRoleName
         )

@@ -17,6 +17,8 @@ struct SharesOfPreviousStores {
 
     private func share(of choice: PreviousStores.Choice) -> ShareEngine {
         var options = stores.options
+        let left = choice.left.filter { !$0.inspection.isEmpty }.map(\.location.path)
+        if options.onSeveral == .newest, !left.isEmpty { options.storesLeft = left }
         // The run that merged this store may have been interrupted, and is rolled back then.
         if options.onSeveral == .merge, choice.others.contains(where: \.isRecorded) { options.onBoth = .merge }
         return engine(choice.old, options)
