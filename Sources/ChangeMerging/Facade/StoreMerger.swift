@@ -44,7 +44,7 @@ package struct StoreMerger {
         self.monitor = monitor
     }
 
-    /// Plans the merge without writing; a resolver is asked between two plans, while no transaction is open.
+    /// Plans the merge without writing; a resolver is asked between two plans, outside their read transactions.
     ///
     /// The shared store is opened for reading only.
     package func plan() throws -> any PlannedMerge {

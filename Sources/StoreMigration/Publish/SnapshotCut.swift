@@ -14,6 +14,9 @@ struct SnapshotCut {
         var derived: [String: String] = [:]
         /// The columns that order the rows.
         var order: [String] = ["Z_PK"]
+
+        /// True for pairs of objects.
+        var isJoin: Bool { order.count > 1 }
     }
 
     private let layout: StoreLayout
@@ -83,9 +86,14 @@ struct SnapshotCut {
         let residents = layout.entities(inTable: table)
         let lost = residents.filter { dropped.contains($0.name) }
         if lost.isEmpty { return nil }
-        // A table of one entity may have rows with another number.
         return lost.count == residents.count
             ? "1" : "Z_ENT IN (\(lost.map { String($0.number) }.joined(separator: ", ")))"
+    }
+
+    /// The condition of an entity's rows in its table.
+    private func rows(of entity: StoreLayout.Entity) -> String {
+        // A table of one entity may have rows with another number.
+        layout.entities(inTable: entity.table).count == 1 ? "1" : "Z_ENT = \(entity.number)"
     }
 
     /// The condition of rows whose `column` refers to a row of `table` that goes; nil if none can.
@@ -131,7 +139,7 @@ struct SnapshotCut {
         guard attribute.description.isOptional || attribute.description.isDerived else {
             throw Self.refusal("\(entity).\(name) is required; leave out \(entity) as a whole", path)
         }
-        set("NULL", attribute.column, of: stored.table, where: "Z_ENT = \(stored.number)")
+        set("NULL", attribute.column, of: stored.table, where: rows(of: stored))
     }
 
     /// Plans derived attributes that would show what is left out: counts are taken anew, others become empty.
@@ -147,11 +155,10 @@ struct SnapshotCut {
             let expression = attribute.description.derivationExpression ?? ""
             let words = expression.split { !($0.isLetter || $0.isNumber || $0 == "_" || $0 == "@") }.map(String.init)
             guard !names.isDisjoint(with: words) else { continue }
-            let isSole = layout.entities(inTable: entity.table).count == 1
-            let column = SQLName.quoted(attribute.column)
             let value = count(words, of: entity) ?? "NULL"
+            let former = tables[entity.table]?.derived[attribute.column] ?? SQLName.quoted(attribute.column)
             tables[entity.table, default: TableCut()].derived[attribute.column] =
-                isSole ? value : "CASE WHEN Z_ENT = \(entity.number) THEN \(value) ELSE \(column) END"
+                "CASE WHEN \(rows(of: entity)) THEN \(value) ELSE \(former) END"
         }
     }
 
@@ -200,9 +207,9 @@ struct SnapshotCut {
                 let cuts = tables.sorted { $0.key < $1.key }
                 for (table, cut) in cuts { try update(table, cut.values, in: copy) }
                 // Rows of join tables go first: their conditions read the rows that go.
-                for (table, cut) in cuts.sorted(by: { $0.value.order.count > $1.value.order.count }) {
+                for (table, cut) in cuts.filter(\.value.isJoin) + cuts.filter({ !$0.value.isJoin }) {
                     guard let gone = cut.gone else { continue }
-                    if cut.order.count == 1 {
+                    if !cut.isJoin {
                         count +=
                             try copy.value("SELECT count(*) FROM \(SQLName.quoted(table)) WHERE \(gone)")?.integer ?? 0
                     }

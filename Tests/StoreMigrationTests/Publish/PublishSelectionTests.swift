@@ -148,10 +148,33 @@ struct PublishSelectionTests {
         #expect(try places.container.directory.entries().filter { !$0.hasPrefix(".store") } == [])
     }
 
+    @Test("Every row of a table loses an attribute, also one with the number of an entity of another table")
+    func wrongEntity() throws {
+        try places.build("wrong-entity", at: places.oldStore)
+        _ = try publish(without: ["Note.editedAt"])
+        let connection = try StoreConnection(places.newStore, access: .immutable)
+        defer { try? connection.close() }
+        #expect(try connection.value("SELECT count(*) FROM ZNOTE")?.integer == 20)
+        #expect(try connection.value("SELECT count(*) FROM ZNOTE WHERE ZEDITEDAT IS NOT NULL")?.integer == 0)
+    }
+
     @Test("A plain store, and one whose search index has the words, cannot be published in part")
     func unfit() throws {
         try places.build("plain-sqlite", at: places.oldStore)
         let error = #expect(throws: MigrationError.self) { try publish(without: ["t"]) }
         #expect(error?.outcome == .usage)
+        let indexed = try Places()
+        try indexed.build("inheritance", at: indexed.oldStore)
+        let writer = try StoreConnection(indexed.oldStore, access: .liveWriting)
+        try writer.execute("CREATE VIRTUAL TABLE found USING fts5(title)")
+        try writer.execute(
+            "CREATE TRIGGER index_region AFTER INSERT ON ZREGION BEGIN INSERT INTO found VALUES (new.ZTITLE); END"
+        )
+        try writer.close()
+        var options = PublishOptions()
+        options.selection = SnapshotSelection(without: ["Island"])
+        let publisher = SnapshotPublisher(of: indexed.oldStore.url, to: indexed.newStore.url, options: options)
+        let refusal = #expect(throws: MigrationError.self) { try publisher.publishAndWait() }
+        #expect(refusal?.outcome == .usage && refusal?.message.contains("search index found") == true)
     }
 }
