@@ -1,5 +1,8 @@
 import FoundationEssentials
+import StoreMigration
 import Testing
+
+@testable import store_migrate
 
 @Suite("Several stores in one configuration")
 struct StoreSequenceTests {
@@ -134,6 +137,23 @@ struct StoreSequenceTests {
         #expect(run.status == 2)
         #expect(run.errorLines.count == 1 && run.errors.contains(message), "\(run.errors)")
         #expect(try scratch.names(scratch.path("group")).isEmpty)
+    }
+
+    @Test("The worst status is the call's, and of stores that ended well a changed one names the outcome")
+    func worst() {
+        func ending(_ outcome: MigrationOutcome, _ status: Int32) -> Ending {
+            var ending = Ending(outcome)
+            ending.exitStatus = status
+            return ending
+        }
+        func whole(_ endings: Ending...) -> String {
+            let whole = StoreSequence.whole(endings, of: endings.count)
+            return "\(whole.outcome) \(whole.exitStatus)"
+        }
+        #expect(whole(ending(.alreadyShared, 3), Ending(.shared)) == "alreadyShared 3")
+        #expect(whole(Ending(.alreadyShared), Ending(.shared), Ending(.alreadyShared)) == "shared 0")
+        #expect(whole(Ending(.alreadyShared), Ending(.alreadyShared)) == "alreadyShared 0")
+        #expect(whole(Ending(.verificationFailed), Ending(.failed), Ending(.busy)) == "verificationFailed 5")
     }
 
     @Test("One page cannot report several stores, and a call without OLD and without a list needs OLD")

@@ -53,7 +53,7 @@ struct StoreSequence {
             last = reporter
             let begin = ContinuousClock.now
             var ending: Ending?
-            if let reason = reason(againstBeginning: call.store, left, endings) {
+            if let reason = reason(againstBeginning: call.store, left, reporter) {
                 reporter.report(
                     Failure(
                         outcome: .failed,
@@ -75,17 +75,19 @@ struct StoreSequence {
     }
 
     /// Why a store is not begun; nil if it can be.
-    private func reason(againstBeginning store: ConfiguredStore, _ left: Set<String>, _ endings: [Ending]) -> String? {
-        if endings.last?.outcome == .cancelled { return "the call was stopped" }
+    private func reason(againstBeginning store: ConfiguredStore, _ left: Set<String>, _ reporter: Reporter) -> String? {
+        if reporter.isCancelled() { return "the call was stopped" }
         return store.after.first(where: left.contains).map { "\($0) comes first, and was not shared" }
     }
 
     /// The ending of the whole call: the worst of its stores.
-    private static func whole(_ endings: [Ending], of count: Int) -> Ending {
-        func rank(_ ending: Ending) -> Int { statuses.firstIndex(of: ending.exitStatus) ?? statuses.count }
-        var whole = Ending(.alreadyShared)
+    static func whole(_ endings: [Ending], of count: Int) -> Ending {
         // Of equal statuses, that of a store that was changed names the outcome.
-        for ending in endings where rank(ending) > rank(whole) || whole.outcome == .alreadyShared { whole = ending }
+        func rank(_ ending: Ending) -> (Int, Int) {
+            (statuses.firstIndex(of: ending.exitStatus) ?? statuses.count, ending.outcome == .alreadyShared ? 0 : 1)
+        }
+        var whole = Ending(.alreadyShared)
+        for ending in endings where rank(ending) > rank(whole) { whole = ending }
         whole.findings = endings.map(\.findings).reduce(0, +)
         whole.members = whole.members.filter { $0.0 == "next" } + [("stores", .integer(Int64(count)))]
         return whole
