@@ -108,6 +108,26 @@ struct StoreSequenceTests {
         #expect(elsewhere.output.contains("other.sqlite"), "\(elsewhere.errors)")
     }
 
+    @Test("A missing store is not shared: those after it are not begun, and the outcome is that of the others")
+    func missing() async throws {
+        try FileManager.default.removeItem(atPath: scratch.path("private/a.sqlite"))
+        let file = try configure(
+            "if-missing: ignore\n" + Self.three + "  - {from: ./private/../private/d.sqlite, to: group/d.sqlite}\n"
+        )
+        _ = try await scratch.store("private/d.sqlite", "PRAGMA journal_mode=wal;" + Scratch.habits)
+        let run = try await Tool.run(["share", "--config", file, "--json"])
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(
+            try results(run) == [
+                "a.sqlite nothingFound 0", "b.sqlite notBegun -1", "c.sqlite notBegun -1", "d.sqlite shared 0",
+            ]
+        )
+        #expect(try Grammar().check(run).last?["outcome"]?.string == "shared")
+        // A call that names the store another way finds it in the list, and its record has the plain path.
+        let again = try await Tool.run(["share", scratch.path("private/d.sqlite"), "--config", file, "--json"])
+        #expect(try Grammar().check(again).last?["outcome"]?.string == "alreadyShared", "\(again.errors)")
+    }
+
     @Test(
         "A wrong list ends with status 2, with line and column, and nothing is begun",
         arguments: [
@@ -124,6 +144,18 @@ struct StoreSequenceTests {
             (
                 "stores:\n  - {from: private/a.sqlite, levle: x}\n",
                 "line 2, column 30: 'levle' is not a configuration key"
+            ),
+            (
+                "stores:\n  - {from: private/a.sqlite, to: g}\n  - {from: ./private//a.sqlite, to: h}\n",
+                "line 3, column 12: this store is in the list twice"
+            ),
+            (
+                "stores:\n  - {from: private/a.sqlite, to: group/x}\n  - {from: private/b.sqlite, to: ./group/x}\n",
+                "line 3, column 12: an earlier store in the list has the same new store"
+            ),
+            (
+                "stores:\n  - {from: private/a.sqlite, to: group}\n  - {from: private/b.sqlite, to: group/a.sqlite}\n",
+                "line 3, column 12: an earlier store in the list has the same new store"
             ),
             ("stores:\n  - {from: private/a.sqlite}\n", "name the new store once"),
             (

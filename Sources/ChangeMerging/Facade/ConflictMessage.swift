@@ -19,16 +19,50 @@ package enum ConflictMessage {
 
     /// A line of the answer, without its end.
     package enum Answer: Sendable, Decodable {
-        case resolution(number: Int, take: Take, value: WireValue?)
+        case resolution(number: Int, StoreMergeConflict.Resolution)
         /// The conflict has no decision, for this reason.
         case failure(message: String, recoverySuggestion: String?)
 
-        package enum Take: String, Sendable, Decodable {
-            case old, shared, value
-        }
-
         package init(line: [UInt8]) throws {
             self = try RecordCoding.decoder().decode(Self.self, from: Data(line))
+        }
+
+        private enum Kind: String, CodingKey {
+            case resolution, failure
+        }
+
+        private enum Member: String, CodingKey {
+            case number, take, value, message, recoverySuggestion
+        }
+
+        package init(from decoder: any Decoder) throws {
+            let answer = try decoder.container(keyedBy: Kind.self)
+            guard answer.allKeys.count == 1, let kind = answer.allKeys.first else {
+                throw Self.error("an answer has one member: resolution or failure", decoder)
+            }
+            let members = try answer.nestedContainer(keyedBy: Member.self, forKey: kind)
+            guard kind == .resolution else {
+                self = .failure(
+                    message: try members.decode(String.self, forKey: .message),
+                    recoverySuggestion: try members.decodeIfPresent(String.self, forKey: .recoverySuggestion)
+                )
+                return
+            }
+            let number = try members.decode(Int.self, forKey: .number)
+            // The message of a decoder would repeat the word, which may be a value of a row.
+            switch try members.decode(String.self, forKey: .take) {
+            case "old": self = .resolution(number: number, .old)
+            case "shared": self = .resolution(number: number, .shared)
+            case "value":
+                guard members.contains(.value) else { throw Self.error("a decision for a value has none", decoder) }
+                let value = try members.decodeIfPresent(WireValue.self, forKey: .value)
+                self = .resolution(number: number, .value(value?.value ?? .null))
+            default: throw Self.error("a decision takes old, shared or value", decoder)
+            }
+        }
+
+        private static func error(_ message: String, _ decoder: any Decoder) -> DecodingError {
+            .dataCorrupted(.init(codingPath: decoder.codingPath, debugDescription: message))
         }
     }
 
@@ -59,10 +93,23 @@ package enum ConflictMessage {
             value =
                 switch kind {
                 case .integer: .integer(try container.decode(Int64.self, forKey: kind))
-                case .real: .real(try container.decode(Double.self, forKey: kind))
+                case .real: .real(try Self.real(container))
                 case .text: .text(SQLText(try container.decode(String.self, forKey: kind)))
                 case .base64: .bytes(StoredBytes([UInt8](try container.decode(Data.self, forKey: kind))))
                 }
+        }
+
+        /// SQLite would store "not a number" as null.
+        private static func real(_ container: KeyedDecodingContainer<Kind>) throws -> Double {
+            let number = try container.decode(Double.self, forKey: .real)
+            guard !number.isNaN else {
+                throw DecodingError.dataCorruptedError(
+                    forKey: .real,
+                    in: container,
+                    debugDescription: "it is no number"
+                )
+            }
+            return number
         }
 
         package func encode(to encoder: any Encoder) throws {

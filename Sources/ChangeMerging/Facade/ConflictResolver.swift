@@ -1,7 +1,9 @@
 /// The caller's decisions about conflicts of a merge, in place of the policy's.
 ///
-/// A resolver is asked between two plans of a merge: nothing is written yet, and the receiving store is not locked for writing.
-/// A command may plan several times, so equal conflicts must get equal answers. If the resolver throws, nothing is merged.
+/// A resolver is asked while a merge is planned. Nothing is merged yet, and SQLite holds no lock on the shared store; but other
+/// commands about the stores wait, and a share that replaces the old store by a merge may have fenced it already: answer
+/// within seconds. If the resolver throws, nothing is merged. A command may plan several times, and ask about the same
+/// conflict again: give the same answer.
 ///
 /// It is asked where both sides set an attribute, a column or a to-one relationship to different values, and where one side
 /// deleted an object that the other changed. All else follows the policy: metadata, settings of the file, the order of

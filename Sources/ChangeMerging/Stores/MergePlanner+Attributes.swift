@@ -67,7 +67,7 @@ extension MergePlanner {
                 primaryKey: target.key,
                 property: name,
                 reason: .bothChanged,
-                base: base[name].map(StoreMergeConflict.State.init),
+                base: isJoined ? nil : base[name].map(StoreMergeConflict.State.init),
                 old: .init(here[name] ?? .null),
                 shared: .init(there[name] ?? .null),
                 taken: takesOld ? .old : .shared,

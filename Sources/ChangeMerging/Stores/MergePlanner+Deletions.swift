@@ -34,6 +34,9 @@ extension MergePlanner {
         }
         var survivors: Set<RowKey> = []
         var pending: [(row: RowKey, entity: String)] = []
+        /// Where the conflicts are about which the resolver decided.
+        var decided: [RowKey: Int] = [:]
+        let keeper: MergeDirection = deleter == .old ? .shared : .old
         for row in SideChanges.sorted(deleted.keys) {
             guard let entity = deleted[row] else { continue }
             let isEdited = changes.updated[row]?.isEmpty == false || led.contains(row)
@@ -46,7 +49,6 @@ extension MergePlanner {
             case .overwrite: survives = deleter == .shared
             case .mergeByPropertyStoreTrump, .mergeByPropertyObjectTrump, .newest: survives = true
             }
-            let keeper: MergeDirection = deleter == .old ? .shared : .old
             let isRequired = required.contains(row)
             let conflict = StoreMergeConflict(
                 entity: entity,
@@ -61,6 +63,7 @@ extension MergePlanner {
             .resolved(by: isRequired ? nil : questions)
             if policy == .error, !conflict.isResolved { unsettled += 1 }
             plan.conflicts.append(conflict)
+            if conflict.isResolved { decided[row] = plan.conflicts.count - 1 }
             if conflict.taken == .init(keeper) {
                 note(.editSurvivedDeletion, entity)
                 survivors.insert(row)
@@ -70,23 +73,41 @@ extension MergePlanner {
             }
         }
         while let (row, entity) = pending.popLast() {
-            for relation in side.relations {
-                for end in LinkRelation.Position.allCases
-                where relation[end].root == row.root && side.layout.model.isEntity(entity, kindOf: relation[end].entity)
-                {
-                    var companions: [Int64] = []
-                    if relation[end].cascades {
-                        companions += try base.partners(base.relations[relation.index], at: end, of: row.key)
-                    }
-                    if relation[end].isRequired { companions += try side.partners(relation, at: end, of: row.key) }
-                    for key in companions {
-                        let companion = RowKey(root: relation[end.other].root, key: key)
-                        guard let entity = deleted[companion], survivors.insert(companion).inserted else { continue }
-                        pending.append((companion, entity))
-                    }
-                }
+            for companion in try companions(of: row, entity, on: side, base) {
+                guard let entity = deleted[companion], survivors.insert(companion).inserted else { continue }
+                if let index = decided[companion] { revoke(index, in: entity, keeping: keeper) }
+                pending.append((companion, entity))
             }
         }
         return survivors
+    }
+
+    /// The objects that an object requires, and those that its deletion cascaded to.
+    private func companions(
+        of row: RowKey,
+        _ entity: String,
+        on side: MergeSide,
+        _ base: MergeSide
+    ) throws -> [RowKey] {
+        var companions: [RowKey] = []
+        for relation in side.relations {
+            for end in LinkRelation.Position.allCases
+            where relation[end].root == row.root && side.layout.model.isEntity(entity, kindOf: relation[end].entity) {
+                var keys: [Int64] = []
+                if relation[end].cascades {
+                    keys += try base.partners(base.relations[relation.index], at: end, of: row.key)
+                }
+                if relation[end].isRequired { keys += try side.partners(relation, at: end, of: row.key) }
+                companions += keys.map { RowKey(root: relation[end.other].root, key: $0) }
+            }
+        }
+        return companions
+    }
+
+    /// Revokes a resolver's decision to delete an object that one that stays needs.
+    private mutating func revoke(_ index: Int, in entity: String, keeping keeper: MergeDirection) {
+        guard plan.conflicts[index].taken != .init(keeper) else { return }
+        (plan.conflicts[index].taken, plan.conflicts[index].isResolved) = (.init(keeper), false)
+        if policy(for: entity) == .error { unsettled += 1 }
     }
 }

@@ -50,7 +50,7 @@ extension MergePlanner {
         )
         let sharedSlots = SlotChanges(self, added: shared.linksAdded, removed: sharedRemoved)
 
-        plan.linksToRemove = oldRemoved.filter { isAlive(row($0, .first)) && isAlive(row($0, .second)) }
+        plan.linksToRemove = oldRemoved.filter(areAlive)
         var contests: [Contest] = []
         for (slot, given) in oldSlots.links.sorted(by: { Self.precedes($0.key, $1.key) }) {
             let theirs: Link?
@@ -82,12 +82,14 @@ extension MergePlanner {
         // A pair has two ends, and is added only if both ends take it.
         let lost = Set(contests.compactMap { $0.conflict.taken == .old ? nil : $0.given })
         for var contest in contests {
-            if let given = contest.given, lost.contains(given) { contest.conflict.taken = .shared }
+            if let given = contest.given, lost.contains(given), contest.conflict.taken == .old {
+                (contest.conflict.taken, contest.conflict.isResolved) = (.shared, false)
+            }
             settle(contest)
         }
         for link in SideChanges.sorted(mapped.keys)
         where !lost.contains(link) && !shared.linksAdded.contains(link) {
-            guard isAlive(row(link, .first)), isAlive(row(link, .second)) else {
+            guard areAlive(link) else {
                 reportMissingPartner(link)
                 continue
             }
@@ -95,7 +97,7 @@ extension MergePlanner {
         }
         for (row, entity) in plan.restorations {
             for link in try sides.old.links(of: row, kindOf: entity) where !old.linksAdded.contains(link) {
-                guard isAlive(self.row(link, .first)), isAlive(self.row(link, .second)),
+                guard areAlive(link),
                     singleSlots(of: link).allSatisfy({ sharedSlots.links[$0] == nil && oldSlots.links[$0] == nil })
                 else { continue }
                 plan.linksToAdd.insert(link)
@@ -132,10 +134,8 @@ extension MergePlanner {
         let row = row(of: slot)
         let takesOld = contest.conflict.taken == .old
         if policy(for: end.entity) == .error, !contest.conflict.isResolved { unsettled += 1 }
-        if takesOld, let theirs = contest.theirs,
-            // If the new partner is missing, nothing replaces the existing one.
-            contest.given.map({ isAlive(self.row($0, .first)) && isAlive(self.row($0, .second)) }) ?? true
-        {
+        // If the new partner is missing, nothing replaces the existing one; a deletion removes the pairs of its object.
+        if takesOld, let theirs = contest.theirs, areAlive(theirs), contest.given.map(areAlive) ?? true {
             plan.linksToRemove.insert(theirs)
         }
         plan.conflicts.append(contest.conflict)
@@ -143,6 +143,8 @@ extension MergePlanner {
         let loser = takesOld ? row : plan.remapping.source(of: row)
         park(takesOld ? .shared : .old, loser, end.entity, .bothChanged)
     }
+
+    private func areAlive(_ link: Link) -> Bool { isAlive(row(link, .first)) && isAlive(row(link, .second)) }
 
     private static func partner(_ link: Link?, of slot: LinkSlot) -> StoreMergeConflict.State {
         .partner(link.map { $0.key(slot.end) == slot.key ? $0.key(slot.end.other) : $0.key(slot.end) })

@@ -271,7 +271,8 @@ public struct StoreMerging: Sendable {
         let policies = options.settings.policies.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value.rawValue)" }
         let identities = options.settings.identities.sorted { $0.key < $1.key }
             .map { "\($0.key)=\($0.value.joined(separator: ","))" }
-        let all = [options.settings.policy.rawValue, "\(options.settings.source)"] + policies + identities
+        let resolver = options.settings.resolver == nil ? [] : ["resolver"]
+        let all = [options.settings.policy.rawValue, "\(options.settings.source)"] + policies + identities + resolver
         return all.joined(separator: " ")
     }
 

@@ -92,7 +92,8 @@ struct ConfigurationFile {
         var stores: [ConfiguredStore] = []
         for node in list {
             let store = try store(node, after: stores, path)
-            guard !stores.contains(where: { $0.from.text == store.from.text }) else {
+            let path = PathArgument(argument: store.from.text)?.path
+            guard !stores.contains(where: { PathArgument(argument: $0.from.text)?.path == path }) else {
                 throw store.from.origin.refusal("this store is in the list twice")
             }
             stores.append(store)
@@ -169,8 +170,10 @@ struct ConfigurationFile {
     /// The absolute path; a relative path starts at the folder of the configuration file.
     private static func absolute(_ text: String, _ path: String) -> String {
         guard !text.hasPrefix("/") else { return text }
-        let folder = StoreLocation(url: PathArgument.url(of: path)).folder
-        return folder.hasSuffix("/") ? folder + text : folder + "/" + text
+        let folder = URL(filePath: StoreLocation(url: PathArgument.url(of: path)).folder, directoryHint: .isDirectory)
+        let absolute = URL(filePath: text, relativeTo: folder).absoluteURL.path
+        // A path that ends in a slash names a folder.
+        return text.hasSuffix("/") && !absolute.hasSuffix("/") ? absolute + "/" : absolute
     }
 
     /// A strategy with its options as a mapping, `SharedAccess: {mode: "0660"}`, in the form of the command line.

@@ -1,4 +1,6 @@
 import ArgumentParser
+import FoundationEssentials
+import StoreFormat
 import StoreMigration
 
 /// One call over all stores that a configuration lists, in their order.
@@ -36,6 +38,25 @@ struct StoreSequence {
         guard Set(files).count == files.count else {
             throw Self.refusal("several stores have the same file of descriptions")
         }
+        try Self.requireDistinctPlaces(calls)
+    }
+
+    /// Throws if two stores have one destination: the programs of one would work on the rows of the other.
+    private static func requireDistinctPlaces(_ calls: [Call]) throws {
+        var taken: Set<String> = []
+        for call in calls {
+            guard let place = place(of: call.verb.places), !taken.insert(place).inserted else { continue }
+            throw call.store.from.origin.refusal("an earlier store in the list has the same new store")
+        }
+    }
+
+    /// The path of the new store, through links; nil if none can be formed.
+    private static func place(of places: PlacesArguments) -> String? {
+        guard var store = places.newLocation else { return nil }
+        if places.new?.namesFolder == true || StoreInspector.isFolder(store.path) {
+            store = StoreLocation(folder: store.path, name: places.old.location.name)
+        }
+        return URL(filePath: store.folder).resolvingSymlinksInPath().path + "/" + store.name
     }
 
     private static func refusal(_ message: String) -> Failure {
@@ -82,12 +103,12 @@ struct StoreSequence {
 
     /// The ending of the whole call: the worst of its stores.
     static func whole(_ endings: [Ending], of count: Int) -> Ending {
-        // Of equal statuses, that of a store that was changed names the outcome.
+        // Of equal statuses, that of a store that was changed names the outcome, or one that is there.
         func rank(_ ending: Ending) -> (Int, Int) {
-            (statuses.firstIndex(of: ending.exitStatus) ?? statuses.count, ending.outcome == .alreadyShared ? 0 : 1)
+            let change = [MigrationOutcome.nothingFound: 0, .alreadyShared: 1][ending.outcome] ?? 2
+            return (statuses.firstIndex(of: ending.exitStatus) ?? statuses.count, change)
         }
-        var whole = Ending(.alreadyShared)
-        for ending in endings where rank(ending) > rank(whole) { whole = ending }
+        guard var whole = endings.max(by: { rank($0) < rank($1) }) else { return Ending(.alreadyShared) }
         whole.findings = endings.map(\.findings).reduce(0, +)
         whole.members = whole.members.filter { $0.0 == "next" } + [("stores", .integer(Int64(count)))]
         return whole
@@ -96,5 +117,7 @@ struct StoreSequence {
 
 extension Ending {
     /// True if the store is shared, with or without findings.
-    fileprivate var isGood: Bool { [0, MigrationOutcome.findings.exitStatus].contains(exitStatus) }
+    fileprivate var isGood: Bool {
+        [0, MigrationOutcome.findings.exitStatus].contains(exitStatus) && outcome != .nothingFound
+    }
 }

@@ -69,6 +69,26 @@ struct ConflictResolverTests {
         }
     }
 
+    @Test("An object that a surviving one needs stays against the resolver's decision, and the plan says who decided")
+    func companion() throws {
+        for policy in [StoreMergePolicy.error, .mergeByPropertyStoreTrump] {
+            let triple = try StoreMergeTests.triple()
+            try triple.store("old").save { try $0.delete(StoreMergeTests.category) }
+            let shared = try triple.store("shared")
+            try shared.save { try $0.update(StoreMergeTests.category, ["color": .integer(9)]) }
+            try shared.save { try $0.update(Self.habit, ["goal": .integer(7)]) }
+            let settings = Self.settings(policy) { $0.entity == "Category" ? .shared : .old }
+            guard policy != .error else {
+                #expect(try triple.plan(settings).summary.refusals == [.conflicts(1)])
+                continue
+            }
+            let (plan, _) = try triple.merge(settings)
+            let decisions = plan.conflicts.map { "\($0.entity) \($0.taken == .shared) \($0.isResolved)" }
+            #expect(decisions.sorted() == ["Category true true", "Habit true false"])
+            #expect(try shared.value("goal", of: Self.habit) == .integer(7))
+        }
+    }
+
     @Test("A to-one relationship takes the partner that the resolver chooses", arguments: [true, false])
     func partner(_ takesOld: Bool) throws {
         let triple = try StoreMergeTests.triple()

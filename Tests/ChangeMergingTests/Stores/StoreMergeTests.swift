@@ -148,6 +148,25 @@ struct StoreMergeTests {
         if !oldDeletes { #expect(try shared.writer.version(of: Self.category) ?? 0 > 4) }
     }
 
+    @Test("An object whose new partner the old side deleted takes the old side's new partner under overwrite")
+    func partnerDeleted() throws {
+        let triple = try MergeTriple(Self.model) { store in
+            for title in ["first", "second"] { _ = try store.insert("Category", ["title": .text(title)]) }
+            let habit = try store.insert("Habit", ["name": .text("habit")])
+            try store.save { try $0.connect(Self.category, "habits", to: habit) }
+        }
+        let (old, shared) = (try triple.store("old"), try triple.store("shared"))
+        let second = ObjectKey(entity: "Category", primaryKey: 2)
+        let late = try old.insert("Category", ["title": .text("late")])
+        try old.save { try $0.connect(late, "habits", to: Self.habit(1)) }
+        try old.save { try $0.delete(second) }
+        try shared.save { try $0.connect(second, "habits", to: Self.habit(1)) }
+        try triple.merge(MergeSettings(policy: .overwrite))
+        let partner = try #require(try shared.writer.destinations(of: Self.habit(1), "category").first)
+        #expect(try shared.value("title", of: partner) == .text("late"))
+        #expect(try shared.value("title", of: second) == nil)
+    }
+
     @Test("An object that one side deleted is deleted with its delete rules, and history keeps tombstones")
     func deletion() throws {
         let triple = try Self.triple()

@@ -15,7 +15,7 @@ struct SecondDigest {
         tables = try schema.tables.filter(StoreDigest.covers)
             .sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
             .map { table in
-                guard let root = entries.first(where: { $0.values[0] == "table" && $0.values[1] == table.name })?.root
+                guard let root = entries.first(where: { $0.type == "table" && $0.name == table.name })?.root
                 else {
                     throw FormatError(description: "no b-tree of table \(table.name)")
                 }
@@ -35,22 +35,33 @@ struct SecondDigest {
     // MARK: Definitions
 
     private struct Entry {
-        /// Type, name, table and statement; nil for null.
-        let values: [String?]
+        /// Type, name, table and statement.
+        let values: [SQLStoredValue]
         let root: Int
+
+        var type: String { text(0) }
+        var name: String { text(1) }
+        var table: String { text(2) }
+
+        private func text(_ index: Int) -> String {
+            guard case .text(let bytes) = values[index] else { return "" }
+            return String(decoding: bytes, as: UTF8.self)
+        }
+
+        /// Byte by byte, as SQLite sorts.
+        func precedes(_ other: Entry) -> Bool {
+            type == other.type
+                ? name.utf8.lexicographicallyPrecedes(other.name.utf8)
+                : type.utf8.lexicographicallyPrecedes(other.type.utf8)
+        }
     }
 
     private static func entries(_ pages: DatabasePages) throws -> [Entry] {
         var entries: [Entry] = []
         try DatabaseTree(pages, root: 1)
             .forEachRow { _, record in
-                let texts = [0, 1, 2, 4]
-                    .map { index -> String? in
-                        guard case .text(let bytes)? = record.values[safe: index] else { return nil }
-                        return String(decoding: bytes, as: UTF8.self)
-                    }
                 guard case .integer(let root)? = record.values[safe: 3] else { return }
-                entries.append(Entry(values: texts, root: Int(root)))
+                entries.append(Entry(values: [0, 1, 2, 4].map { record.values[safe: $0] ?? .null }, root: Int(root)))
             }
         return entries
     }
@@ -61,18 +72,12 @@ struct SecondDigest {
         hasher.add(.text(Array("UTF-8".utf8)))
         hasher.add(.integer(pages.userVersion))
         hasher.add(.integer(pages.applicationID))
-        let sorted = entries.sorted { one, other in
-            let (type, otherType) = (one.values[0] ?? "", other.values[0] ?? "")
-            return type == otherType
-                ? (one.values[1] ?? "").utf8.lexicographicallyPrecedes((other.values[1] ?? "").utf8)
-                : type.utf8.lexicographicallyPrecedes(otherType.utf8)
-        }
-        for entry in sorted {
-            let name = entry.values[1] ?? ""
-            let isOurs = entry.values[0] == "trigger" && name.hasPrefix(StoreFence.prefix)
-            let isMark = entry.values[2] == StoreSchema.mergeEpochTable
-            guard !isOurs, !isMark, !name.hasPrefix("sqlite_stat"), name != "sqlite_sequence" else { continue }
-            for value in entry.values { hasher.add(value.map { .text(Array($0.utf8)) } ?? .null) }
+        for entry in entries.sorted(by: { $0.precedes($1) }) {
+            let isFence = entry.type == "trigger" && entry.name.hasPrefix(StoreFence.prefix)
+            guard !isFence, entry.table != StoreSchema.mergeEpochTable, !entry.name.hasPrefix("sqlite_stat"),
+                entry.name != "sqlite_sequence"
+            else { continue }
+            for value in entry.values { hasher.add(value) }
         }
         return hasher.hexadecimal
     }

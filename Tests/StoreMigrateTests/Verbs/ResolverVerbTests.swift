@@ -100,6 +100,9 @@ struct ResolverVerbTests {
             (answering(#""take":"old""#) + "; echo x", "it sent more answers than it got questions"),
             (answering(#""take":"value","value":{"integer":1}"#), "a value of another kind"),
             (answering(#""take":"value","value":{"text":"a","real":1}"#), "a value is null or has one member"),
+            (answering(#""take":"value""#), "a decision for a value has none"),
+            (answering(#""take":"secret""#), "a decision takes old, shared or value"),
+            (answering(#""take":"value","value":{"real":"nan"}"#), "it is no number"),
             (#"echo '{"failure":{"message":"ask a person"}}'"#, "the program resolver says: ask a person"),
         ]
     )
@@ -110,6 +113,7 @@ struct ResolverVerbTests {
         let run = try await Tool.run(merge + ["--resolver", resolver, "--json"] + timeout)
         #expect(run.status == 1, "\(run.output)")
         #expect(run.errorLines.count == 1 && run.errors.contains(message), "\(run.errors)")
+        #expect(!run.errors.contains("secret"))
         #expect(try Grammar().check(run).last?["outcome"]?.string == "failed")
         #expect(try await content() == before)
     }
