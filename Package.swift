@@ -103,11 +103,11 @@ let documentation: [Package.Dependency] =
 
 /// The modules from top to bottom: a module depends only on modules of lower rows.
 let rows = [
-    ["store-migrate", "RehearsalTesting"],
+    ["store-migrate", "generate-managed-objects", "RehearsalTesting"],
     ["UpgradeRehearsal", "StoreMigrationTesting", "BuiltInStrategies"],
     ["StoreMigration"],
     ["StoreVerification"],
-    ["ManagedObjects"],
+    ["ManagedObjects", "ManagedObjectGeneration"],
     ["ChangeMerging", "ChangeRelay", "StoreBackup", "StoreFixtures", "ModelMigration"],
     ["StoreWriting"],
     ["StoreFormat"],
@@ -136,6 +136,7 @@ let package = Package(
             targets: ["UpgradeRehearsal", "RehearsalTesting", "StoreFixtures", "RunReports"]
         ),
         .plugin(name: "RehearseUpgrades", targets: ["RehearseUpgrades"]),
+        .plugin(name: "GenerateManagedObjects", targets: ["GenerateManagedObjects"]),
         .executable(name: "store-migrate", targets: ["store-migrate"]),
         // Preloaded by FaultTests into the tool; of no use to anybody else.
         .library(name: "FaultShim", type: .dynamic, targets: ["CFaultShim"]),
@@ -185,6 +186,17 @@ let package = Package(
                 "ChangeRelay", "ChangeMerging", "ModelMigration", "StoreWriting", "StoreFormat", "StoreStrategies",
                 "NearNames", "SafeFiles", "CICU", .systemPackage,
             ]
+        ),
+        .module("ManagedObjectGeneration", ["StoreFixtures", "StoreFormat", "SafeFiles"]),
+        .executableTarget(
+            name: "generate-managed-objects",
+            dependencies: ["ManagedObjectGeneration", "SafeFiles", .systemPackage],
+            swiftSettings: strict
+        ),
+        .plugin(
+            name: "GenerateManagedObjects",
+            capability: .buildTool(),
+            dependencies: ["generate-managed-objects"]
         ),
         // prove
         .module(
@@ -237,9 +249,9 @@ let package = Package(
             name: "store-migrate",
             dependencies: [
                 "UpgradeRehearsal", "StoreMigration", "StoreVerification", "ManagedObjects", "ChangeMerging",
-                "ChangeRelay", "StoreBackup", "ModelMigration", "StoreFixtures", "StoreFormat", "BuiltInStrategies",
-                "StrategyProcess", "RunReports", "StoreStrategies", "SafeFiles", "NearNames",
-                .arguments, .logging, .systemPackage,
+                "ChangeRelay", "StoreBackup", "ModelMigration", "ManagedObjectGeneration", "StoreFixtures",
+                "StoreFormat", "BuiltInStrategies", "StrategyProcess", "RunReports", "StoreStrategies", "SafeFiles",
+                "NearNames", .arguments, .logging, .systemPackage,
             ],
             packageAccess: false,
             swiftSettings: strict
@@ -350,6 +362,15 @@ let package = Package(
                 "ChangeMerging", "StoreVerification", "StoreWriting", "StoreFixtures", "StoreFormat", "StoreStrategies",
                 "SafeFiles", .systemPackage,
             ]
+        ),
+        .testTarget(
+            name: "ManagedObjectGenerationTests",
+            dependencies: [
+                "generate-managed-objects", "TestSupport", "ManagedObjectGeneration", "ManagedObjects", "StoreFixtures",
+                "StoreFormat", "StoreStrategies", "SafeFiles",
+            ],
+            exclude: ["Habits.xcdatamodel"],
+            swiftSettings: strict
         ),
         .tests(
             "StoreVerificationTests",

@@ -27,7 +27,10 @@ extension ManagedObjectContext {
     }
 
     /// Sets the same values in all objects that a request matches in the store.
-    public func batchUpdate(_ request: FetchRequest, values: [String: AttributeValue]) throws -> [ManagedObjectID] {
+    public func batchUpdate<Object>(
+        _ request: FetchRequest<Object>,
+        values: [String: AttributeValue]
+    ) throws -> [ManagedObjectID] {
         let shape = try persistentStoreCoordinator.shape().entity(request.entityName)
         for name in values.keys.sorted() {
             guard case .attribute(let index)? = shape.property(name), !shape.attributes[index].isTransient else {
@@ -44,15 +47,15 @@ extension ManagedObjectContext {
     }
 
     /// Deletes all objects that a request matches, and those that their delete rules cascade to.
-    public func batchDelete(_ request: FetchRequest) throws -> [ManagedObjectID] {
+    public func batchDelete<Object>(_ request: FetchRequest<Object>) throws -> [ManagedObjectID] {
         try batch(request) { writer, keys in try writer.batchDelete(keys) }
     }
 
-    private func batch(
-        _ request: FetchRequest,
+    private func batch<Object>(
+        _ request: FetchRequest<Object>,
         _ body: (RowWriter, [ObjectKey]) throws -> [ObjectKey]
     ) throws -> [ManagedObjectID] {
-        var request = request
+        var request = FetchRequest<ManagedObject>(request)
         request.includesPendingChanges = false
         let fetch = try request.resolved(in: persistentStoreCoordinator.shape().model)
         let ids = try persistentStoreCoordinator.rows(fetch.renaming(graph.permanentIDs)).map(\.id)

@@ -1,7 +1,7 @@
 /// A registered object that the context does not retain.
 ///
 /// The object unregisters itself in its deinit. A subclass may still use its context then, when a weak reference
-/// already returns nil. A plain object runs no code between its last release and unregistering, all inside one context,
+/// already returns nil. An object of a plain class runs no code between its last release and unregistering, all inside one context,
 /// so its address is enough. A weak reference for each object would cost more than the rest of the bookkeeping.
 struct ObjectReference {
     /// Not `unowned(unsafe)`: the compiler treats a struct whose first field is such a nil as nil itself.
@@ -29,7 +29,7 @@ struct ObjectReference {
     }
 
     init(_ object: ManagedObject) {
-        let isPlain = type(of: object) == ManagedObject.self
+        let isPlain = type(of: object) == type(of: object).plainClass
         plain = isPlain ? Unmanaged.passUnretained(object) : nil
         custom = isPlain ? nil : WeakReference(object)
     }

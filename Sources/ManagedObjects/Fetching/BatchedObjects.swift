@@ -5,22 +5,22 @@ internal import StoreFormat
 /// It contains the IDs of all objects. Accessing an object reads its batch and releases the previous one; an object
 /// without another owner is a new instance on its next access. An object that could not be read is a fault, and
 /// accessing its values throws.
-public struct BatchedObjects: RandomAccessCollection {
+public struct BatchedObjects<Object: ManagedObject>: RandomAccessCollection {
     /// The state that copies of a result share.
     private final class Batch {
         var range = 0..<0
-        var objects: [ManagedObject] = []
+        var objects: [Object] = []
     }
 
     /// The IDs of the objects, in the order of the request.
     public let objectIDs: [ManagedObjectID]
-    private let request: FetchRequest
+    private let request: FetchRequest<ManagedObject>
     private let graph: ObjectGraph
     private let entity: ObjectShape
     private let entities: [String: ObjectShape]
     private let batch = Batch()
 
-    init(_ objectIDs: [ManagedObjectID], _ request: FetchRequest, in graph: ObjectGraph) throws {
+    init(_ objectIDs: [ManagedObjectID], _ request: FetchRequest<ManagedObject>, in graph: ObjectGraph) throws {
         self.objectIDs = objectIDs
         self.request = request
         self.graph = graph
@@ -29,7 +29,10 @@ public struct BatchedObjects: RandomAccessCollection {
         entities = try Dictionary(
             uniqueKeysWithValues: Set(objectIDs.map(\.entityName)).map { ($0, try model.entity($0)) }
         )
-        // Report an invalid prefetching path now: the subscript cannot throw.
+        // Report a wrong class or an invalid prefetching path now: the subscript cannot throw.
+        for shape in entities.values {
+            try ObjectGraph.require(Object.self, graph.source.type(of: shape), of: shape.name)
+        }
         for keyPath in request.relationshipKeyPathsForPrefetching {
             try entity.requireRelationships(keyPath, in: model)
         }
@@ -38,7 +41,7 @@ public struct BatchedObjects: RandomAccessCollection {
     public var startIndex: Int { 0 }
     public var endIndex: Int { objectIDs.count }
 
-    public subscript(position: Int) -> ManagedObject {
+    public subscript(position: Int) -> Object {
         if !batch.range.contains(position) { read(around: position) }
         return batch.objects[position - batch.range.lowerBound]
     }
@@ -54,7 +57,7 @@ public struct BatchedObjects: RandomAccessCollection {
         // An object that cannot be read stays a fault and throws on access.
         try? graph.read(objects, for: request)
         batch.range = range
-        batch.objects = objects
+        batch.objects = objects.map { unsafeDowncast($0, to: Object.self) }
     }
 }
 
@@ -77,7 +80,7 @@ extension ObjectShape {
 
 extension ObjectGraph {
     /// Reads one batch and its prefetched relationships.
-    fileprivate func read(_ objects: [ManagedObject], for request: FetchRequest) throws {
+    fileprivate func read(_ objects: [ManagedObject], for request: FetchRequest<ManagedObject>) throws {
         if request.includesPropertyValues || !request.returnsObjectsAsFaults {
             try holdRows(of: objects.filter(\.isFault))
         }

@@ -1,13 +1,7 @@
 extension FetchRequest {
     /// A sort key; nested here to avoid a conflict with `Foundation.SortDescriptor`.
     public struct SortDescriptor: Hashable, Sendable {
-        /// How strings compare; other types have only one order.
-        public enum Comparison: Hashable, Sendable {
-            /// By code point, which can use an index.
-            case literal
-            case caseInsensitive
-            case caseAndDiacriticInsensitive
-        }
+        public typealias Comparison = SortComparison
 
         /// A path of to-one relationships that ends in an attribute or in the `@count` of a to-many relationship.
         public let keyPath: String
@@ -20,10 +14,27 @@ extension FetchRequest {
             self.ascending = ascending
             self.comparison = comparison
         }
+
+        /// The same key for requests of another class.
+        init<Other>(_ descriptor: FetchRequest<Other>.SortDescriptor) {
+            self.init(
+                keyPath: descriptor.keyPath,
+                ascending: descriptor.ascending,
+                comparison: descriptor.comparison
+            )
+        }
     }
 }
 
-extension FetchRequest.SortDescriptor.Comparison {
+/// How strings compare in an order; other types have only one order.
+public enum SortComparison: Hashable, Sendable {
+    /// By code point, which can use an index.
+    case literal
+    case caseInsensitive
+    case caseAndDiacriticInsensitive
+}
+
+extension SortComparison {
     var options: StringOptions {
         switch self {
         case .literal: []

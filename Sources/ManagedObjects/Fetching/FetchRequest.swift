@@ -1,5 +1,8 @@
 /// A request to a store or a context for objects of an entity.
-public struct FetchRequest: Hashable, Sendable {
+///
+/// `FetchRequest(entityName: "Habit")` finds plain ``ManagedObject``s; `FetchRequest<Habit>()` finds objects of a generated
+/// class, with key paths that the compiler checks.
+public struct FetchRequest<Object: ManagedObject>: Hashable, Sendable {
     public var entityName: String
     /// The condition for objects; nil for all.
     public var predicate: FetchPredicate?
@@ -29,9 +32,41 @@ public struct FetchRequest: Hashable, Sendable {
     /// True to return dictionaries instead of objects.
     package var returnsDictionaries = false
 
-    public init(entityName: String, predicate: FetchPredicate? = nil, sortDescriptors: [SortDescriptor] = []) {
+    init(of entityName: String, _ predicate: FetchPredicate?, _ sortDescriptors: [SortDescriptor]) {
         self.entityName = entityName
         self.predicate = predicate
         self.sortDescriptors = sortDescriptors
+    }
+}
+
+extension FetchRequest where Object == ManagedObject {
+    public init(entityName: String, predicate: FetchPredicate? = nil, sortDescriptors: [SortDescriptor] = []) {
+        self.init(of: entityName, predicate, sortDescriptors)
+    }
+
+    /// The same request for plain objects.
+    public init<Typed>(_ request: FetchRequest<Typed>) {
+        self.init(of: request.entityName, request.predicate, request.sortDescriptors.map(SortDescriptor.init))
+        fetchLimit = request.fetchLimit
+        fetchOffset = request.fetchOffset
+        fetchBatchSize = request.fetchBatchSize
+        includesSubentities = request.includesSubentities
+        includesPendingChanges = request.includesPendingChanges
+        includesPropertyValues = request.includesPropertyValues
+        returnsObjectsAsFaults = request.returnsObjectsAsFaults
+        shouldRefreshRefetchedObjects = request.shouldRefreshRefetchedObjects
+        relationshipKeyPathsForPrefetching = request.relationshipKeyPathsForPrefetching
+        propertiesToFetch = request.propertiesToFetch
+        returnsDistinctResults = request.returnsDistinctResults
+        returnsDictionaries = request.returnsDictionaries
+    }
+}
+
+extension FetchRequest where Object: TypedObject {
+    /// Creates a request for the objects of a class, and of its subclasses.
+    ///
+    /// The class is registered with the coordinator by the first request that uses it.
+    public init(predicate: TypedPredicate<Object>? = nil, sortDescriptors: [SortDescriptor] = []) {
+        self.init(of: Object.entityName, predicate?.untyped, sortDescriptors)
     }
 }

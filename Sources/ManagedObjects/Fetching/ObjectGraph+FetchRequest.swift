@@ -9,7 +9,7 @@ extension ObjectGraph {
     }
 
     /// Refreshes, prefetches and fills fetched objects as the request demands.
-    func complete(_ result: [ManagedObject], for request: FetchRequest) throws {
+    func complete(_ result: [ManagedObject], for request: FetchRequest<ManagedObject>) throws {
         if request.shouldRefreshRefetchedObjects {
             for object in result where !object.isFault && !object.hasChanges { try fireAnew(object) }
         }

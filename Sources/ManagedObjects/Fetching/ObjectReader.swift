@@ -24,7 +24,7 @@ public struct ObjectReader: BlockingCalls {
     /// `describe` may be called for objects that `body` never receives: the read restarts when the store is written
     /// meanwhile. Throws ``FetchError`` for a request that does not fit the store's model.
     public func forEachObject(
-        _ request: FetchRequest,
+        _ request: FetchRequest<ManagedObject>,
         in location: StoreLocation,
         describedBy describe: (FetchedObject) throws -> String,
         _ body: (String) throws -> Void
@@ -38,7 +38,7 @@ public struct ObjectReader: BlockingCalls {
     }
 
     private func forEachObject(
-        _ request: FetchRequest,
+        _ request: FetchRequest<ManagedObject>,
         in view: StoreView,
         path: String,
         _ body: (FetchedObject) throws -> Void

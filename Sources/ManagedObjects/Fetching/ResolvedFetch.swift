@@ -15,13 +15,13 @@ package struct ResolvedFetch: Sendable {
         case object(ResolvedSubject)
     }
 
-    package let request: FetchRequest
+    package let request: FetchRequest<ManagedObject>
     package let predicate: ResolvedPredicate?
     let sortKeys: [SortKey]
     let properties: [(name: String, property: Property)]
 
     init(
-        request: FetchRequest,
+        request: FetchRequest<ManagedObject>,
         predicate: ResolvedPredicate?,
         sortKeys: [SortKey],
         properties: [(name: String, property: Property)]
@@ -32,7 +32,7 @@ package struct ResolvedFetch: Sendable {
         self.properties = properties
     }
 
-    init(_ request: FetchRequest, in model: ManagedObjectModel) throws(FetchError) {
+    init(_ request: FetchRequest<ManagedObject>, in model: ManagedObjectModel) throws(FetchError) {
         let entity = request.entityName
         guard model.entitiesByName[entity] != nil else { throw FetchError(unknown: entity, in: model) }
         self.request = request
@@ -51,7 +51,7 @@ package struct ResolvedFetch: Sendable {
     }
 
     private static func sortKey(
-        _ descriptor: FetchRequest.SortDescriptor,
+        _ descriptor: FetchRequest<ManagedObject>.SortDescriptor,
         of entity: String,
         in model: ManagedObjectModel
     ) throws(FetchError) -> SortKey {
@@ -109,7 +109,7 @@ package struct ResolvedFetch: Sendable {
     }
 }
 
-extension FetchRequest {
+extension FetchRequest where Object == ManagedObject {
     /// Resolves the request's names in a model; throws for names that do not fit.
     package func resolved(in model: ManagedObjectModel) throws(FetchError) -> ResolvedFetch {
         try ResolvedFetch(self, in: model)

@@ -42,6 +42,15 @@ extension Double: AttributeConvertible {
     public var attributeValue: AttributeValue { .real(self) }
 }
 
+extension Float: AttributeConvertible {
+    public init?(attributeValue: AttributeValue) {
+        guard case .real(let value)? = attributeValue.converted(to: .float) else { return nil }
+        self = Float(value)
+    }
+
+    public var attributeValue: AttributeValue { .real(Double(self)) }
+}
+
 extension Decimal: AttributeConvertible {
     public init?(attributeValue: AttributeValue) {
         guard case .decimal(let value)? = attributeValue.converted(to: .decimal) else { return nil }
@@ -87,6 +96,16 @@ extension UUID: AttributeConvertible {
     }
 
     public var attributeValue: AttributeValue { .uuid(self) }
+}
+
+extension URL: AttributeConvertible {
+    /// Nil for a text that is no URL; the text itself is available as a string.
+    public init?(attributeValue: AttributeValue) {
+        guard case .uri(let text) = attributeValue else { return nil }
+        self.init(string: text)
+    }
+
+    public var attributeValue: AttributeValue { .uri(absoluteString) }
 }
 
 extension AttributeValue: AttributeConvertible {

@@ -16,6 +16,8 @@ open class ManagedObject {
         static let fault = Status(rawValue: 16)
         /// The object retains its cached row.
         static let holdsRow = Status(rawValue: 32)
+        /// The object only records which of its properties a key path reads.
+        static let probe = Status(rawValue: 64)
     }
 
     public internal(set) var objectID: ManagedObjectID
@@ -51,7 +53,7 @@ open class ManagedObject {
     public struct Registration {
         let id: ManagedObjectID
         let shape: ObjectShape
-        let graph: ObjectGraph
+        let graph: ObjectGraph?
         let status: Status
     }
 
@@ -95,6 +97,10 @@ open class ManagedObject {
     }
 
     // MARK: For subclasses
+
+    /// The class of which an instance runs no code of its own when it is released: a subclass without stored properties and
+    /// without a `deinit` may name itself here, which saves the context a weak reference for each object.
+    open class var plainClass: ManagedObject.Type { ManagedObject.self }
 
     /// Called once, after the object was created and inserted.
     open func awakeFromInsert() {}

@@ -49,7 +49,7 @@ public final class FetchedResultsController {
         case update
     }
 
-    public let fetchRequest: FetchRequest
+    public let fetchRequest: FetchRequest<ManagedObject>
     public let sectionNameKeyPath: String?
     public let behaviour: Behaviour
     public weak var delegate: (any FetchedResultsControllerDelegate)?
@@ -67,16 +67,17 @@ public final class FetchedResultsController {
     private var observer: Int?
 
     /// Creates a controller for a request, which must have sort descriptors; with a section key path it groups objects.
-    public init(
-        fetchRequest: FetchRequest,
+    public init<Object>(
+        fetchRequest: FetchRequest<Object>,
         managedObjectContext context: isolated ManagedObjectContext,
         sectionNameKeyPath: String? = nil,
         behaviour: Behaviour = .complete
     ) {
-        self.fetchRequest = fetchRequest
+        self.fetchRequest = FetchRequest(fetchRequest)
         self.sectionNameKeyPath = sectionNameKeyPath
         self.behaviour = behaviour
         graph = context.graph
+        context.persistentStoreCoordinator.adopt(Object.self)
     }
 
     deinit {

@@ -9,7 +9,7 @@ struct FetchedResultsQuery {
     private let evaluator: PredicateEvaluator?
     private let section: ResolvedOperand?
 
-    init(_ request: FetchRequest, _ sectionNameKeyPath: String?, model: ManagedObjectModel) throws {
+    init(_ request: FetchRequest<ManagedObject>, _ sectionNameKeyPath: String?, model: ManagedObjectModel) throws {
         var request = request
         request.returnsDictionaries = false
         guard !request.sortDescriptors.isEmpty else {

@@ -142,6 +142,17 @@ public final class PersistentStoreCoordinator: BlockingCalls {
 
     // MARK: For contexts
 
+    /// Registers the classes of a typed object's model for the entities that have no class yet.
+    func adopt(_ type: ManagedObject.Type) {
+        guard type != ManagedObject.self, let type = type as? any TypedObject.Type else { return }
+        state.withLock { state in
+            guard state.classes[type.entityName] == nil else { return }
+            for member in type.modelClasses where state.classes[member.entityName] == nil {
+                state.classes[member.entityName] = member
+            }
+        }
+    }
+
     func type(of shape: ObjectShape) -> ManagedObject.Type {
         state.withLock { state in
             guard !state.classes.isEmpty else { return ManagedObject.self }

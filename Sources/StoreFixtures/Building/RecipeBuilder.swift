@@ -19,6 +19,12 @@ public enum RecipeBuilder {
         try build(RecipeReader.recipe(inFile: recipeFile), at: location)
     }
 
+    /// The model of the recipe in a file; nil for a recipe in SQL.
+    public static func model(recipeFile: String) throws -> ManagedObjectModel? {
+        guard case .model(let model, _) = try RecipeReader.recipe(inFile: recipeFile).content else { return nil }
+        return model
+    }
+
     /// Builds a store; after a failure its files are removed.
     @discardableResult
     package static func build(_ recipe: StoreRecipe, at location: StoreLocation) throws -> Summary {

@@ -3,6 +3,7 @@ struct ContentSummary {
     private(set) var kind = StoreInspection.Kind.sqlite
     private(set) var metadata: StoreMetadata?
     private(set) var model: ManagedObjectModel?
+    private(set) var annotations = ModelAnnotations()
     private(set) var modelSource: StoreInspection.ModelSource?
     private(set) var entities: [StoreInspection.EntityCount] = []
     private(set) var joinTables: [StoreInspection.TableCount] = []
@@ -55,7 +56,8 @@ struct ContentSummary {
                 .blob
         {
             do {
-                model = try ManagedObjectModel(modelCache: bytes)
+                let cached = try ManagedObjectModel.annotated(modelCache: bytes)
+                (model, annotations) = (cached.model, cached.annotations)
                 modelSource = .modelCache
                 return
             } catch {

@@ -32,7 +32,8 @@ extension StoreInspection {
                     return finding
                 },
             historyTables: historyTables,
-            externalFiles: externalFiles
+            externalFiles: externalFiles,
+            annotations: annotations
         )
     }
 }

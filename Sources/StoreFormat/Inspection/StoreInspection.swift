@@ -60,6 +60,8 @@ public struct StoreInspection: Sendable {
     /// The model of a Core Data store.
     public let model: ManagedObjectModel?
     public let modelSource: ModelSource?
+    /// What the model says about its elements without an effect on a store.
+    public let annotations: ModelAnnotations
     /// The entities of the model in the order of their numbers; empty in plain SQLite.
     public let entities: [EntityCount]
     public let joinTables: [TableCount]
@@ -98,7 +100,8 @@ public struct StoreInspection: Sendable {
         digest: StoreDigest?,
         findings: [Finding],
         historyTables: HistoryTables = HistoryTables(),
-        externalFiles: StoreFile.Total = StoreFile.Total()
+        externalFiles: StoreFile.Total = StoreFile.Total(),
+        annotations: ModelAnnotations = ModelAnnotations()
     ) {
         self.location = location
         self.kind = kind
@@ -121,6 +124,7 @@ public struct StoreInspection: Sendable {
         self.findings = findings
         self.historyTables = historyTables
         self.externalFiles = externalFiles
+        self.annotations = annotations
     }
 
     /// The store's UUID, in a Core Data store.

@@ -31,7 +31,8 @@ extension StoreInspector {
             digest: digest,
             findings: listing.findings + content.findings,
             historyTables: content.historyTables,
-            externalFiles: listing.externalFiles
+            externalFiles: listing.externalFiles,
+            annotations: content.annotations
         )
     }
 }

@@ -8,7 +8,19 @@ extension ManagedObjectModel {
     }
 
     /// Decodes a model from its keyed archive, which compiled models contain too.
-    package init(archive: [UInt8]) throws {
+    package init(archive: [UInt8]) throws { self = try Self.annotated(archive: archive).model }
+
+    /// Decodes a model and its annotations from the content of `Z_MODELCACHE`.
+    package static func annotated(
+        modelCache: [UInt8]
+    ) throws -> (model: ManagedObjectModel, annotations: ModelAnnotations) {
+        try annotated(archive: Inflate.inflate(modelCache, limit: archiveLimit))
+    }
+
+    /// Decodes a model and its annotations from its keyed archive.
+    package static func annotated(
+        archive: [UInt8]
+    ) throws -> (model: ManagedObjectModel, annotations: ModelAnnotations) {
         let reader = try KeyedArchiveReader(PropertyListReader.value(from: archive))
         guard let root = reader.topObject(), root.className == "NSManagedObjectModel" else {
             throw UndecodableData("the archive contains no managed object model")
@@ -17,10 +29,11 @@ extension ManagedObjectModel {
             throw UndecodableData("the managed object model has no entities")
         }
         let decoder = ModelDecoder(reader: reader)
-        self.init(
+        let model = ManagedObjectModel(
             entities: try decoder.entities(entities),
             versionIdentifiers: (reader.elements(root.fields["NSVersionIdentifiers"]) ?? [])
-                .compactMap(reader.string).sorted(by: Self.inByteOrder)
+                .compactMap(reader.string).sorted(by: inByteOrder)
         )
+        return (model, ModelAnnotations(reader, entities))
     }
 }

@@ -55,7 +55,7 @@ struct ModelDecoder {
         var attributes: [AttributeDescription] = []
         var relationships: [RelationshipDescription] = []
         for (name, value) in properties.sorted(by: { ManagedObjectModel.inByteOrder($0.key, $1.key) }) {
-            guard let property = property(value) else {
+            guard let property = reader.property(value) else {
                 throw UndecodableData("a property of the managed object model cannot be decoded")
             }
             switch property.className {
@@ -76,13 +76,6 @@ struct ModelDecoder {
             renamingIdentifier: renamingIdentifier(object, of: name),
             versionHashModifier: reader.string(object.fields["NSVersionHashModifier"])
         )
-    }
-
-    /// The property itself if newer archives contain a placeholder for it.
-    private func property(_ value: PropertyListValue) -> KeyedArchiveReader.Object? {
-        guard let object = reader.object(value) else { return nil }
-        return object.className == "_NSPropertyDescriptionProxy"
-            ? reader.object(object.fields["NSUnderlyingProperty"]) : object
     }
 
     // MARK: Properties
@@ -201,5 +194,14 @@ struct ModelDecoder {
     /// The name of the object that a field refers to.
     private func name(_ value: PropertyListValue?, key: String) -> String? {
         reader.object(value).flatMap { reader.string($0.fields[key]) }
+    }
+}
+
+extension KeyedArchiveReader {
+    /// The property itself if newer archives contain a placeholder for it.
+    func property(_ value: PropertyListValue) -> Object? {
+        guard let object = object(value) else { return nil }
+        return object.className == "_NSPropertyDescriptionProxy"
+            ? self.object(object.fields["NSUnderlyingProperty"]) : object
     }
 }

@@ -32,7 +32,7 @@ struct ProbeEntity: Sendable {
     }
 
     /// All its objects, in an order that a mark changes where there is one.
-    var everything: FetchRequest? {
+    var everything: FetchRequest<ManagedObject>? {
         guard let order else { return nil }
         var request = FetchRequest(entityName: name)
         request.sortDescriptors = [.init(keyPath: order)]
@@ -40,7 +40,7 @@ struct ProbeEntity: Sendable {
     }
 
     /// The objects with a mark.
-    func marked(_ number: Int) throws -> FetchRequest? {
+    func marked(_ number: Int) throws -> FetchRequest<ManagedObject>? {
         guard let mark, var request = everything, let value = ProbeMark.value(number, of: mark.type) else { return nil }
         request.predicate = try FetchPredicate(format: "%K == %@", mark.name, value)
         return request

@@ -9,7 +9,7 @@ final class ProbeLists: FetchedResultsControllerDelegate {
 
     /// Fetches the lists of a context, by name, and tracks them from then on.
     static func follow(
-        _ requests: [String: FetchRequest],
+        _ requests: [String: FetchRequest<ManagedObject>],
         behaviour: FetchedResultsController.Behaviour,
         in context: isolated ManagedObjectContext
     ) throws {
@@ -37,7 +37,7 @@ final class ProbeLists: FetchedResultsControllerDelegate {
 
     /// The content of the same lists, fetched in a fresh context.
     static func freshPicture(
-        _ requests: [String: FetchRequest],
+        _ requests: [String: FetchRequest<ManagedObject>],
         in context: isolated ManagedObjectContext
     ) throws -> ProbePicture {
         var lists: [String: [ManagedObject]] = [:]

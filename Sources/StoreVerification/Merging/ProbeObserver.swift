@@ -15,8 +15,8 @@ final class ProbeObserver {
 
     let store: PersistentStore
     private let container: PersistentContainer
-    private let everything: [String: FetchRequest]
-    private let marked: [String: FetchRequest]
+    private let everything: [String: FetchRequest<ManagedObject>]
+    private let marked: [String: FetchRequest<ManagedObject>]
     private let screens: (everything: ManagedObjectContext, marked: ManagedObjectContext)
     private var receiver: any ProbeReceiver
     private let description: PersistentStoreDescription
@@ -38,7 +38,9 @@ final class ProbeObserver {
         )
         store = try container.persistentStoreCoordinator.addPersistentStore(with: description)
         self.receiver = try receiver(container.persistentStoreCoordinator, store)
-        var (everything, marked): ([String: FetchRequest], [String: FetchRequest]) = ([:], [:])
+        var (everything, marked): ([String: FetchRequest<ManagedObject>], [String: FetchRequest<ManagedObject>]) = (
+            [:], [:]
+        )
         for entity in entities {
             everything[entity.name] = entity.everything
             marked[entity.name] = try entity.marked(mark)

@@ -14,7 +14,7 @@ struct FetchOptions: ParsableArguments {
         help: ArgumentHelp("Sort by key paths: name,age:desc.", valueName: "keys"),
         transform: Self.descriptors
     )
-    var sort: [FetchRequest.SortDescriptor] = []
+    var sort: [FetchRequest<ManagedObject>.SortDescriptor] = []
 
     @Option(help: ArgumentHelp("How many at most.", valueName: "count"), transform: Self.limit)
     var limit: Int?
@@ -22,7 +22,7 @@ struct FetchOptions: ParsableArguments {
     @Flag(name: .customLong("no-subentities"), help: "Leave out objects of entities that inherit from this one.")
     var excludesSubentities = false
 
-    func request(for entity: String) -> FetchRequest {
+    func request(for entity: String) -> FetchRequest<ManagedObject> {
         var request = FetchRequest(entityName: entity, predicate: predicate, sortDescriptors: sort)
         request.fetchLimit = limit ?? 0
         request.includesSubentities = !excludesSubentities
@@ -37,7 +37,7 @@ struct FetchOptions: ParsableArguments {
         }
     }
 
-    private static func descriptors(_ text: String) throws -> [FetchRequest.SortDescriptor] {
+    private static func descriptors(_ text: String) throws -> [FetchRequest<ManagedObject>.SortDescriptor] {
         try text.split(separator: ",", omittingEmptySubsequences: false)
             .map { key in
                 let parts = key.split(separator: ":", omittingEmptySubsequences: false)
@@ -45,7 +45,8 @@ struct FetchOptions: ParsableArguments {
                 guard parts.count <= 2, !parts[0].isEmpty, direction == "asc" || direction == "desc" else {
                     throw ValidationError("write key paths, each with an optional :asc or :desc, such as name,age:desc")
                 }
-                return FetchRequest.SortDescriptor(keyPath: String(parts[0]), ascending: direction == "asc")
+                return FetchRequest<ManagedObject>
+                    .SortDescriptor(keyPath: String(parts[0]), ascending: direction == "asc")
             }
     }
 

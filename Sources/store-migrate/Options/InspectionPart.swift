@@ -9,3 +9,9 @@ enum InspectionPart: String, CaseIterable, ExpressibleByArgument {
     /// The model as a Mermaid class diagram.
     case graph
 }
+
+/// Another form of the model than text and records.
+enum ModelForm: String, CaseIterable, ExpressibleByArgument {
+    /// Swift classes, as the plugin GenerateManagedObjects writes them.
+    case swift
+}

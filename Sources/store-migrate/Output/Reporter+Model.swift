@@ -1,3 +1,4 @@
+import ManagedObjectGeneration
 import StoreFormat
 
 extension Reporter {
@@ -9,5 +10,13 @@ extension Reporter {
         }
         let graph = ModelGraph(model).text
         result(graph, record: .object([("type", .string("graph")), ("mermaid", .string(graph))]))
+    }
+
+    /// Shows the Swift classes of a model.
+    func show(_ source: ManagedObjectSource) {
+        result(
+            String(source.text.dropLast()),
+            record: .object([("type", .string("swift")), ("source", .string(source.text))])
+        )
     }
 }

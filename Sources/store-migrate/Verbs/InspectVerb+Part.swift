@@ -1,10 +1,19 @@
+import FoundationEssentials
+import ManagedObjectGeneration
 import ManagedObjects
+import StoreBackup
 import StoreFormat
 import StoreMigration
 
 extension InspectVerb {
-    /// Shows a part of one store.
+    /// Shows a part of one store, or of a model or recipe.
     func perform(_ part: InspectionPart, of path: PathArgument, _ reporter: Reporter) throws -> Ending {
+        if part != .history, !BackupArchive.isArchive(at: path.url), !holdsStores(path),
+            let source = try ModelSource(modelFile: path.path)
+        {
+            show(source.model, source.annotations, as: part, named: path, reporter)
+            return Ending(.done)
+        }
         guard !StoreInspector.isFolder(path.path) else {
             throw Failure(
                 outcome: .usage,
@@ -32,7 +41,24 @@ extension InspectVerb {
         guard let model = store.model else {
             throw StoreError(.plainStore, path: path.path, "a plain SQLite store has no model")
         }
-        reporter.show(model, as: part)
+        show(model, store.annotations, as: part, named: path, reporter)
         return Ending(.done)
+    }
+
+    private func show(
+        _ model: ManagedObjectModel,
+        _ annotations: ModelAnnotations,
+        as part: InspectionPart,
+        named path: PathArgument,
+        _ reporter: Reporter
+    ) {
+        guard form == .swift else { return reporter.show(model, as: part) }
+        let source = ManagedObjectSource(model: model, annotations: annotations, origin: path.url.lastPathComponent)
+        reporter.show(source)
+    }
+
+    /// True for a folder that is not a model.
+    private func holdsStores(_ path: PathArgument) -> Bool {
+        StoreInspector.isFolder(path.path) && (try? ModelFile(path: path.path)) == nil
     }
 }

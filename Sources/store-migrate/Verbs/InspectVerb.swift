@@ -9,7 +9,9 @@ struct InspectVerb: Verb {
         commandName: "inspect",
         abstract:
             "Shows a store's files, metadata, counts and history, or those of every store in a folder; writes nothing.",
-        discussion: "STORE may also be a folder or a backup."
+        discussion: """
+            STORE may also be a folder or a backup; with --show model or graph also a model (.xcdatamodeld, .momd, .mom) or a recipe.
+            """
     )
     static let words = ["inspect"]
     static let outcomes: [MigrationOutcome] = [
@@ -21,8 +23,18 @@ struct InspectVerb: Verb {
     @Option(help: ArgumentHelp("Only a part of a Core Data store: model, history or graph.", valueName: "part"))
     var show: InspectionPart?
 
+    @Option(
+        name: .customLong("as"),
+        help: ArgumentHelp("With --show model: print Swift classes for the entities (swift).", valueName: "form")
+    )
+    var form: ModelForm?
+
     @OptionGroup var access: AccessOptions
     @OptionGroup var reporting: ReportingOptions
+
+    func validate() throws {
+        guard form == nil || show == .model else { throw ValidationError("--as needs --show model") }
+    }
 
     func perform(_ reporter: Reporter) throws -> Ending {
         let path = try named.store

@@ -93,7 +93,7 @@ struct GenuineTriple {
 
     /// A random object of a request; nil if there is none.
     private static func any(
-        _ request: FetchRequest,
+        _ request: FetchRequest<ManagedObject>,
         _ context: isolated ManagedObjectContext,
         _ generator: inout SeededGenerator
     ) throws -> ManagedObject? {

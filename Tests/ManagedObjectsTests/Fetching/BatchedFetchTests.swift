@@ -19,7 +19,7 @@ struct BatchedFetchTests {
         }
     }
 
-    private static func request() -> FetchRequest {
+    private static func request() -> FetchRequest<ManagedObject> {
         var request = FetchRequest(entityName: "TestDummy", sortDescriptors: [.init(keyPath: "id", ascending: false)])
         request.fetchBatchSize = size
         return request

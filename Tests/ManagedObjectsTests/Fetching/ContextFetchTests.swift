@@ -49,7 +49,7 @@ struct ContextFetchTests {
         _ context: isolated ManagedObjectContext,
         _ format: String,
         entity: String = "Person",
-        change: (inout FetchRequest) -> Void = { _ in }
+        change: (inout FetchRequest<ManagedObject>) -> Void = { _ in }
     ) throws -> [String] {
         var request = FetchRequest(entityName: entity, predicate: try FetchPredicate(format: format))
         request.sortDescriptors = [.init(keyPath: "name")]

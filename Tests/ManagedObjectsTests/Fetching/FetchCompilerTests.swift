@@ -14,7 +14,7 @@ struct FetchCompilerTests {
     private static func descriptors(
         for entity: String,
         using generator: inout SeededGenerator
-    ) -> [FetchRequest.SortDescriptor] {
+    ) -> [FetchRequest<ManagedObject>.SortDescriptor] {
         let keyPaths: [String: [String]] = [
             "Being": [
                 "name", "born", "weight", "legs", "price", "isTame", "tag", "keeper.age", "keeper.boss.name",
@@ -26,11 +26,12 @@ struct FetchCompilerTests {
         ]
         return (0..<Int.random(in: 0...3, using: &generator))
             .map { _ in
-                FetchRequest.SortDescriptor(
-                    keyPath: generator.pick(keyPaths[entity] ?? []),
-                    ascending: generator.chance(50),
-                    comparison: generator.pick([.literal, .caseInsensitive, .caseAndDiacriticInsensitive])
-                )
+                FetchRequest<ManagedObject>
+                    .SortDescriptor(
+                        keyPath: generator.pick(keyPaths[entity] ?? []),
+                        ascending: generator.chance(50),
+                        comparison: generator.pick([.literal, .caseInsensitive, .caseAndDiacriticInsensitive])
+                    )
             }
     }
 

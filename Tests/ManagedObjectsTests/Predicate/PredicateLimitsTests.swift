@@ -111,7 +111,7 @@ struct PredicateLimitsTests {
         }
     }
 
-    private func run(_ request: FetchRequest) throws -> Bool {
+    private func run(_ request: FetchRequest<ManagedObject>) throws -> Bool {
         do {
             let fetch = try request.resolved(in: menagerie.layout.model)
             let compiler = FetchCompiler(layout: menagerie.layout, storeUUID: menagerie.storeUUID)

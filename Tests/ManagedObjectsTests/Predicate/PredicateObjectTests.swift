@@ -13,7 +13,7 @@ struct PredicateObjectTests {
             let book = try context.insertNewObject(forEntityName: "Book")
             try book.setObject(author, forKey: "author")
             let orphan = try context.insertNewObject(forEntityName: "Book")
-            func books(_ format: String, _ argument: any PredicateArgument) throws -> FetchRequest {
+            func books(_ format: String, _ argument: any PredicateArgument) throws -> FetchRequest<ManagedObject> {
                 FetchRequest(
                     entityName: "Book",
                     predicate: try FetchPredicate(format: format, argument),

@@ -85,7 +85,7 @@ struct Investigation {
         _ behaviour: FetchedResultsController.Behaviour = .complete,
         hasDelegate: Bool = true,
         sections: String? = nil,
-        change: @Sendable (inout FetchRequest) -> Void = { _ in }
+        change: @Sendable (inout FetchRequest<ManagedObject>) -> Void = { _ in }
     ) async throws {
         let predicate = try format.map { try FetchPredicate(format: $0) }
         try await context.perform { context in

@@ -35,12 +35,12 @@ struct RandomRequest: CustomStringConvertible {
         offset = generator.chance(15) ? Int.random(in: 1...3, using: &generator) : 0
     }
 
-    var fetchRequest: FetchRequest {
+    var fetchRequest: FetchRequest<ManagedObject> {
         get throws {
             var request = FetchRequest(entityName: entity, predicate: try format.map { try FetchPredicate(format: $0) })
             request.sortDescriptors = sortKeys.map { key in
                 let parts = key.split(separator: ":").map(String.init)
-                return FetchRequest.SortDescriptor(keyPath: parts[0], ascending: parts.count == 1)
+                return FetchRequest<ManagedObject>.SortDescriptor(keyPath: parts[0], ascending: parts.count == 1)
             }
             request.includesSubentities = includesSubentities
             request.fetchLimit = limit

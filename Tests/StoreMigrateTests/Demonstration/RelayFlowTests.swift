@@ -266,7 +266,7 @@ struct RelayFlowTests {
         container.close()
     }
 
-    private static func executedDays() throws -> FetchRequest {
+    private static func executedDays() throws -> FetchRequest<ManagedObject> {
         FetchRequest(
             entityName: "HabitDay",
             predicate: try FetchPredicate(format: "habit.name == %@ AND wasExecuted == YES", "Morning run"),

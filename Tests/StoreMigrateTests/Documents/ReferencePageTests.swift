@@ -40,7 +40,7 @@ struct ReferencePageTests {
             ("finding", "code severity level message entity table key"), ("progress", "phase done total"),
             ("object", "entity uri values"), ("transaction", "number time author process changes"),
             ("author", "name transactions changes first last"), ("pruning", "path transactions changes slowest"),
-            ("entityDescription", "name parent attributes relationships"), ("graph", "mermaid"),
+            ("entityDescription", "name parent attributes relationships"), ("graph", "mermaid"), ("swift", "source"),
             ("error", "code message path advice"), ("side", "path uuid objects digest"),
             ("summary", "command outcome exit findings seconds tx old new next"),
         ]

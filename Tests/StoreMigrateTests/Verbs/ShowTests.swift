@@ -69,6 +69,27 @@ struct ShowTests {
         try MermaidSubset.check(graph.output)
     }
 
+    @Test("inspect --show model --as swift prints the same classes for a recipe and its store, and changes nothing")
+    func swift() async throws {
+        let scratch = try Scratch()
+        let path = try await Self.build("HabitCalendar/HabitCalendar.yaml", scratch)
+        let before = try scratch.fingerprint()
+        let recipe = Tool.package + "/Fixtures/HabitCalendar/HabitCalendar.yaml"
+        let words = ["--show", "model", "--as", "swift"]
+        let runs = [try await Tool.run(["inspect", path] + words), try await Tool.run(["inspect", recipe] + words)]
+        #expect(runs.allSatisfy { $0.status == 0 }, "\(runs)")
+        // The first line names the file.
+        #expect(runs[0].lines.dropFirst() == runs[1].lines.dropFirst())
+        #expect(runs[0].output.contains("open class Habit: ManagedObject, TypedObject {"))
+        let json = try Grammar()
+            .check(try await Tool.run(["inspect", path, "--show", "model", "--as", "swift", "--json"]))
+        #expect(json.first?["source"]?.string == runs[0].output)
+        #expect(try scratch.fingerprint() == before)
+        let text = try await Tool.run(["inspect", recipe, "--show", "model"])
+        #expect(text.status == 0 && text.output.contains("DaysChallenge"))
+        #expect(try await Tool.run(["inspect", path, "--as", "swift"]).status == 2)
+    }
+
     @Test("inspect --show ends with 13 for a plain SQLite store, and 2 for a folder or an unknown part")
     func other() async throws {
         let scratch = try Scratch()

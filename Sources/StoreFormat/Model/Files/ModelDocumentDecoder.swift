@@ -1,6 +1,7 @@
 /// Decodes the XML document of a model, as a model editor writes it (`contents`).
 ///
-/// Elements without effect on a store are skipped: fetched properties, fetch requests, configurations, classes, layout.
+/// Elements without effect on a store are skipped: fetch requests, configurations, classes, layout. Comments and fetched
+/// properties are annotations.
 /// So are compound indexes and indexed attributes, which modern documents write as fetch indexes.
 struct ModelDocumentDecoder {
     private let root: XMLElement
@@ -10,6 +11,8 @@ struct ModelDocumentDecoder {
         root = try reader.root()
         guard root.name == "model" else { throw UndecodableData("the document is not that of a managed object model") }
     }
+
+    var annotations: ModelAnnotations { ModelAnnotations(document: root) }
 
     func model() throws -> ManagedObjectModel {
         let elements = root.children("entity")

@@ -16,17 +16,21 @@ public struct ModelFile: Hashable, BlockingCalls {
     public let entityVersionHashes: [String: [UInt8]]
     /// The same for the other versions in the folder, by their names.
     public let otherVersions: [String: [String: [UInt8]]]
+    /// What the model says about its elements without an effect on a store.
+    public let annotations: ModelAnnotations
 
     public init(
         model: ManagedObjectModel,
         versionName: String? = nil,
         entityVersionHashes: [String: [UInt8]] = [:],
-        otherVersions: [String: [String: [UInt8]]] = [:]
+        otherVersions: [String: [String: [UInt8]]] = [:],
+        annotations: ModelAnnotations = ModelAnnotations()
     ) {
         self.model = model
         self.versionName = versionName
         self.entityVersionHashes = entityVersionHashes
         self.otherVersions = otherVersions
+        self.annotations = annotations
     }
 
     /// Reads the model at a path; of a folder of versions the current one, unless `version` names another.

@@ -32,7 +32,7 @@ struct ModelFileReader {
             guard version == nil else {
                 throw StoreError(.incompatible, path: path, "the model has no versions")
             }
-            return ModelFile(model: try Self.model(from: parent.contents(of: name, limit: Self.sizeLimit)))
+            return try Self.modelFile(from: parent.contents(of: name, limit: Self.sizeLimit))
         }
         let folder = try parent.openDirectory(name)
         if try folder.status(of: Self.versionInfo) != nil { return try compiledVersion(version, in: folder) }
@@ -40,16 +40,20 @@ struct ModelFileReader {
             guard version == nil else {
                 throw StoreError(.incompatible, path: path, "the model has no versions")
             }
-            return ModelFile(model: try Self.model(from: folder.contents(of: Self.contents, limit: Self.sizeLimit)))
+            return try Self.modelFile(from: folder.contents(of: Self.contents, limit: Self.sizeLimit))
         }
         return try documentVersion(version, in: folder)
     }
 
     /// A compiled model, or the document of one.
-    private static func model(from bytes: [UInt8]) throws -> ManagedObjectModel {
-        if bytes.starts(with: BinaryPropertyListReader.signature) { return try ManagedObjectModel(archive: bytes) }
+    private static func modelFile(from bytes: [UInt8], version: String? = nil) throws -> ModelFile {
+        if bytes.starts(with: BinaryPropertyListReader.signature) {
+            let (model, annotations) = try ManagedObjectModel.annotated(archive: bytes)
+            return ModelFile(model: model, versionName: version, annotations: annotations)
+        }
         guard bytes.contains(UInt8(ascii: "<")) else { throw UndecodableData("it is neither compiled nor a document") }
-        return try ModelDocumentDecoder(bytes).model()
+        let decoder = try ModelDocumentDecoder(bytes)
+        return ModelFile(model: try decoder.model(), versionName: version, annotations: decoder.annotations)
     }
 
     // MARK: Folders of versions
@@ -65,11 +69,13 @@ struct ModelFileReader {
         let bytes = try folder.contents(of: try Self.fileName(chosen, ".mom"), limit: Self.sizeLimit)
         var others = hashes.mapValues(Self.entityHashes)
         let own = others.removeValue(forKey: chosen)
+        let (model, annotations) = try ManagedObjectModel.annotated(archive: bytes)
         return ModelFile(
-            model: try ManagedObjectModel(archive: bytes),
+            model: model,
             versionName: chosen,
             entityVersionHashes: own ?? [:],
-            otherVersions: others
+            otherVersions: others,
+            annotations: annotations
         )
     }
 
@@ -93,7 +99,7 @@ struct ModelFileReader {
         let chosen = try choose(version, current: current, from: versions)
         let document = try folder.openDirectory(try Self.fileName(chosen, suffix))
         let bytes = try document.contents(of: Self.contents, limit: Self.sizeLimit)
-        return ModelFile(model: try ModelDocumentDecoder(bytes).model(), versionName: chosen)
+        return try Self.modelFile(from: bytes, version: chosen)
     }
 
     /// The requested version, else the current one, else the only one.

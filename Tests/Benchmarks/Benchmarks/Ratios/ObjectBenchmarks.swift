@@ -7,7 +7,7 @@ import Synchronization
 /// The number of objects at the current scale.
 private func scaled(_ count: Int) -> Int { max(10, Int(Double(count) * SampleStore.scale)) }
 
-private func request(_ format: String? = nil) throws -> FetchRequest {
+private func request(_ format: String? = nil) throws -> FetchRequest<ManagedObject> {
     var request = FetchRequest(entityName: "Thing", predicate: try format.map { try FetchPredicate(format: $0) })
     request.sortDescriptors = [.init(keyPath: "number")]
     request.returnsObjectsAsFaults = false
@@ -37,6 +37,7 @@ private func changeTenth(_ context: ManagedObjectContext) throws -> ContextDidSa
 /// The cost of the runtime, against code that does the same without it, in the same run.
 func objectBenchmarks() {
     fetchBenchmarks()
+    typedFetchBenchmark()
     mergeBenchmarks()
     saveBenchmarks()
     memoryBenchmarks()
@@ -58,6 +59,52 @@ private func fetchBenchmarks() {
         }
         guard names == records.map(\.name), !names.isEmpty else { return benchmark.error("the rows differ") }
         benchmark.record(ours: own, peers: other)
+    } setup: {
+        try ObjectStore(things: scaled(100_000))
+    }
+}
+
+/// Measures a typed fetch and four properties of each object, against a fetch by name and `value(forKey:)`.
+private func typedFetchBenchmark() {
+    Benchmark(
+        "Fetching and reading 100,000 typed objects",
+        configuration: configuration([ratio, ours, peers], iterations: 10)
+    ) { (benchmark: Benchmark, store: ObjectStore) in
+        func measured(
+            _ read: @Sendable (isolated ManagedObjectContext) throws -> Int64
+        ) throws -> (sum: Int64, time: Duration) {
+            let container = try store.reopened()
+            defer { container.close() }
+            return try container.viewContext.performAndWait { context in
+                var sum: Int64 = 0
+                let duration = try time { sum = try read(context) }
+                return (sum, duration)
+            }
+        }
+        let byName = try measured { context in
+            var sum: Int64 = 0
+            for thing in try context.fetch(request()) {
+                sum += try thing.value(Int64.self, forKey: "number") ?? 0
+                sum += try Int64(thing.value(String.self, forKey: "name")?.utf8.count ?? 0)
+                sum += try thing.value(Bool.self, forKey: "isEven") == true ? 1 : 0
+                sum += try thing.value(Double.self, forKey: "weight") ?? 0 > 0 ? 1 : 0
+            }
+            return sum
+        }
+        let typed = try measured { context in
+            var request = FetchRequest<Thing>(sortDescriptors: [.init(\.number)])
+            request.returnsObjectsAsFaults = false
+            var sum: Int64 = 0
+            for thing in try context.fetch(request) {
+                sum += thing.number ?? 0
+                sum += Int64(thing.name?.utf8.count ?? 0)
+                sum += thing.isEven == true ? 1 : 0
+                sum += thing.weight ?? 0 > 0 ? 1 : 0
+            }
+            return sum
+        }
+        guard typed.sum == byName.sum, typed.sum > 0 else { return benchmark.error("the values differ") }
+        benchmark.record(ours: typed.time, peers: byName.time)
     } setup: {
         try ObjectStore(things: scaled(100_000))
     }

@@ -1,0 +1,83 @@
+public import StoreFormat
+
+/// Writes Swift classes for the entities of a model.
+///
+/// The text depends only on the model: generating it twice gives the same bytes. It needs the product `ManagedObjects`.
+public struct ManagedObjectSource: Sendable {
+    /// The Swift source.
+    public let text: String
+
+    /// Writes the classes of a model; `origin` is the name of its file in the first line.
+    public init(
+        model: ManagedObjectModel,
+        annotations: ModelAnnotations = ModelAnnotations(),
+        origin: String
+    ) {
+        let classes = ClassNaming(model, annotations).classes
+        let file = SwiftName.commentLines(origin).joined(separator: " ")
+        var lines = [
+            "// The classes of \(file). GenerateManagedObjects writes this file; change the model instead.", "",
+        ]
+        lines += Self.imports(classes) + [""]
+        for generated in classes { lines += Self.lines(generated) + [""] }
+        lines.append("/// The classes of the model.")
+        lines.append("private var allClasses: [any TypedObject.Type] {")
+        lines += Self.wrapped(classes.map { "\($0.name).self" })
+        lines.append("}")
+        text = lines.joined(separator: "\n") + "\n"
+    }
+
+    private static func imports(_ classes: [GeneratedClass]) -> [String] {
+        let types = Set(classes.flatMap(\.properties).map { $0.type.replacing("?", with: "") })
+        let needsFoundation = !types.isDisjoint(with: ["Data", "Date", "Decimal", "URL", "UUID"])
+        return (needsFoundation ? ["public import Foundation"] : []) + ["public import ManagedObjects"]
+            + (types.contains("AttributeValue") ? ["public import StoreFormat"] : [])
+    }
+
+    /// An array literal, on several lines if it is long.
+    private static func wrapped(_ elements: [String]) -> [String] {
+        let line = "    [" + elements.joined(separator: ", ") + "]"
+        guard line.count > 120 else { return [line] }
+        return ["    ["] + elements.map { "        \($0)," } + ["    ]"]
+    }
+
+    private static func lines(_ generated: GeneratedClass) -> [String] {
+        let override = generated.parent == nil ? "" : "override "
+        var lines = ["/// The entity \(SwiftName.commentLines(generated.entity).joined(separator: " "))."]
+        if !generated.comments.isEmpty { lines += ["///"] + generated.comments.map { "/// \($0)" } }
+        lines.append("open class \(generated.name): \(generated.parent ?? "ManagedObject, TypedObject") {")
+        lines.append("    \(override)open class var entityName: String { \(SwiftName.literal(generated.entity)) }")
+        if generated.parent == nil {
+            lines.append("    open class var modelClasses: [any TypedObject.Type] { allClasses }")
+        }
+        lines.append("    override open class var plainClass: ManagedObject.Type { \(generated.name).self }")
+        for property in generated.properties { lines += [""] + Self.lines(property).map { "    " + $0 } }
+        return lines + ["}"]
+    }
+
+    private static func lines(_ property: GeneratedClass.Property) -> [String] {
+        var lines = property.comments.map { "/// \($0)" }
+        let name = SwiftName.escaped(property.name)
+        if property.kind == .fetched {
+            let predicate = property.predicate.map(SwiftName.literal) ?? "nil"
+            return lines + [
+                "public func \(name)() throws -> [\(property.type)] {",
+                "    try fetchedProperty(\(property.type).self, predicate: \(predicate))",
+                "}",
+            ]
+        }
+        if property.name != property.modelName {
+            lines.append("/// Its name in the model is \(SwiftName.literal(property.modelName)).")
+        }
+        // The app declares an enumeration, which need not be public.
+        let access = property.kind == .rawValue ? "final " : "final public "
+        let value = "self[\(property.kind.rawValue): \(SwiftName.literal(property.modelName))]"
+        guard !property.isReadOnly else { return lines + ["\(access)var \(name): \(property.type) { \(value) }"] }
+        return lines + [
+            "\(access)var \(name): \(property.type) {",
+            "    get { \(value) }",
+            "    set { \(value) = newValue }",
+            "}",
+        ]
+    }
+}

@@ -1,0 +1,123 @@
+public import StoreFormat
+
+/// What the properties of a ``TypedObject`` read and set.
+///
+/// A property cannot throw, because a key path cannot lead to one that does. A value that cannot be read, since the store
+/// or an external file fails, counts as missing: nil, an empty collection, or ``MandatoryAttribute/absentValue``. The
+/// context keeps the error, and its next save throws it; ``TypedObject/value(of:)`` throws it at once. A change of an object
+/// without a context is ignored.
+extension ManagedObject {
+    /// An attribute; nil without a value and for a stored value of another type.
+    public subscript<Value: AttributeConvertible>(attribute key: String) -> Value? {
+        @inlinable
+        get {
+            if let value = presentValue(key) { return Value(attributeValue: value) }
+            return remoteAttribute(key)
+        }
+        set { writing { try setValue(newValue, forKey: key) } }
+    }
+
+    /// An attribute that the model requires.
+    public subscript<Value: MandatoryAttribute>(mandatory key: String) -> Value {
+        @inlinable
+        get {
+            if let value = presentValue(key) { return Value(attributeValue: value) ?? Value.absentValue }
+            return remoteAttribute(key) ?? Value.absentValue
+        }
+        set { self[attribute: key] = newValue }
+    }
+
+    /// An attribute as a case of an enumeration; nil for a raw value that is none.
+    public subscript<Value: RawRepresentable>(rawValue key: String) -> Value?
+    where Value.RawValue: AttributeConvertible {
+        get {
+            guard !status.contains(.probe) else { return PathRecorder.enumeration(key) }
+            return self[attribute: key].flatMap(Value.init)
+        }
+        set { self[attribute: key] = newValue?.rawValue }
+    }
+
+    /// The destination of a to-one relationship.
+    public subscript<Destination: ManagedObject>(toOne key: String) -> Destination? {
+        get {
+            guard !status.contains(.probe) else { return PathRecorder.toOne(key) }
+            return reading { try object(forKey: key).map { try ObjectGraph.typed([$0])[0] } } ?? nil
+        }
+        set { writing { try setObject(newValue, forKey: key) } }
+    }
+
+    /// The destinations of a to-many relationship without an order.
+    public subscript<Destination: ManagedObject>(toMany key: String) -> Set<Destination> {
+        get {
+            guard !status.contains(.probe) else {
+                return PathRecorder.toMany(key) { (objects: [Destination]) in Set(objects) }
+            }
+            let objects: [Destination] = destinations(key)
+            return Set(objects)
+        }
+        set { writing { try setObjects(Array(newValue), forKey: key) } }
+    }
+
+    /// The destinations of an ordered to-many relationship.
+    public subscript<Destination: ManagedObject>(ordered key: String) -> [Destination] {
+        get {
+            guard !status.contains(.probe) else { return PathRecorder.toMany(key) { $0 } }
+            return destinations(key)
+        }
+        set { writing { try setObjects(newValue, forKey: key) } }
+    }
+
+    /// The objects that a fetched property finds; `$FETCH_SOURCE` in its predicate is this object.
+    public func fetchedProperty<Object: TypedObject>(
+        _ type: Object.Type,
+        predicate: String?,
+        sortDescriptors: [FetchRequest<Object>.SortDescriptor] = [],
+        fetchLimit: Int = 0
+    ) throws -> [Object] {
+        let graph = try requireContext()
+        guard let context = graph.context else { return [] }
+        var request = FetchRequest<Object>(sortDescriptors: sortDescriptors)
+        request.predicate = try predicate.map {
+            try FetchPredicate(format: $0).withSubstitutionVariables(["FETCH_SOURCE": objectID])
+        }
+        request.fetchLimit = fetchLimit
+        context.persistentStoreCoordinator.adopt(type)
+        let fetch = try FetchRequest<ManagedObject>(request).resolved(in: graph.source.shape().model)
+        return try ObjectGraph.typed(graph.fetch(fetch))
+    }
+
+    /// The value of an attribute that needs neither the store nor a file, which most reads find; nil for any other.
+    ///
+    /// The getters are compiled in the app, where the type is known: each generic call would look up metadata.
+    @usableFromInline func presentValue(_ key: String) -> AttributeValue? {
+        guard status.isDisjoint(with: [.fault, .probe]), case .attribute(let index)? = shape.property(key),
+            index < attributes.count
+        else { return nil }
+        let value = attributes[index]
+        if case .externalData = value { return nil }
+        return value
+    }
+
+    /// An attribute that the store or a file has, or the recognisable value of a probe.
+    @usableFromInline func remoteAttribute<Value: AttributeConvertible>(_ key: String) -> Value? {
+        guard !status.contains(.probe) else { return PathRecorder.attribute(key) }
+        return reading { try value(Value.self, forKey: key) } ?? nil
+    }
+
+    private func destinations<Destination: ManagedObject>(_ key: String) -> [Destination] {
+        reading { try ObjectGraph.typed(objects(forKey: key)) } ?? []
+    }
+
+    private func reading<Value>(_ body: () throws -> Value) -> Value? {
+        do {
+            return try body()
+        } catch {
+            graph?.keepFailure(error)
+            return nil
+        }
+    }
+
+    private func writing(_ body: () throws -> Void) {
+        do { try body() } catch { graph?.keepFailure(error) }
+    }
+}
