@@ -63,7 +63,7 @@ struct Bench {
             try context.performAndWait { try $0.insertDummies(range) { $0 % 2 == 0 } }
         case "update":
             try context.performAndWait { context in
-                for dummy in try context.dummies(numbers) { try dummy.setValue("updated", forKey: "name") }
+                for dummy in try context.dummies(numbers) { dummy.name = "updated" }
             }
         case "match", "unmatch":
             let isEven = words.first == "match"
@@ -88,9 +88,7 @@ struct Bench {
                     ("updated", context.updatedObjects), ("deleted", context.deletedObjects),
                 ]
                 let shown = (context.shown?.controller.fetchedObjects ?? [])
-                    .compactMap {
-                        try? $0.value(Int64.self, forKey: "id")
-                    }
+                    .compactMap { ($0 as? TestDummy)?.id }
                 let lists = sets.map { "\($0.0) \(Self.list($0.1))" }.joined(separator: ", ")
                 print("  \(name): \(lists); its controller shows \(shown)")
                 for event in context.shown?.recorder.events ?? [] { print("    \(event)") }
@@ -100,7 +98,7 @@ struct Bench {
     }
     /// The IDs of objects; a fault is `-`, because reading its ID would fire it.
     private static func list(_ objects: Set<ManagedObject>) -> String {
-        let read = objects.filter { !$0.isFault }.compactMap { try? $0.value(Int64.self, forKey: "id") }.sorted()
+        let read = objects.filter { !$0.isFault }.compactMap { ($0 as? TestDummy)?.id }.sorted()
         let faults = Array(repeating: "-", count: objects.count - read.count)
         let all = read.map(String.init) + faults
         return "[" + all.prefix(mostListed).joined(separator: ", ") + (all.count > mostListed ? ", … \(all.count)" : "")

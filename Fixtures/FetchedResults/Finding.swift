@@ -56,7 +56,7 @@ struct Finding: Sendable {
         try laboratory.show(in: main, onlyEven: onlyEven, behaviour, hasDelegate: hasDelegate)
         if let edited {
             try main.performAndWait { context in
-                for dummy in try context.dummies([edited]) { try dummy.setValue("edited", forKey: "name") }
+                for dummy in try context.dummies([edited]) { dummy.name = "edited" }
                 try context.processPendingChanges()
             }
         }
@@ -101,7 +101,7 @@ struct Finding: Sendable {
     }
 
     private static func state(ofEdited number: Int, in context: isolated ManagedObjectContext) throws -> String {
-        let name = try context.dummies([number]).first?.value(String.self, forKey: "name")
+        let name = try context.dummies([number]).first?.name
         return name == "edited" ? "kept" : "lost"
     }
 

@@ -33,16 +33,6 @@ final class Laboratory: Sendable {
         }
     }
 
-    /// A dummy that counts its fired faults in the user info of its context.
-    final class CountedDummy: ManagedObject {
-        override func awakeFromFetch() {
-            managedObjectContext?
-                .assumeIsolated { context in
-                    context.userInfo["faults"] = (context.userInfo["faults"] as? Int ?? 0) + 1
-                }
-        }
-    }
-
     private static let model = ManagedObjectModel(entities: [
         EntityDescription(
             name: "TestDummy",
@@ -71,7 +61,7 @@ final class Laboratory: Sendable {
             viewContextOn: .privateQueue
         )
         try container.loadPersistentStoresAndWait()
-        container.persistentStoreCoordinator.register(CountedDummy.self, forEntityName: "TestDummy")
+        container.persistentStoreCoordinator.register(TestDummy.self, forEntityName: "TestDummy")
         main = container.viewContext
         background =
             arrangement == .child
@@ -99,10 +89,9 @@ final class Laboratory: Sendable {
     ) throws {
         try context.performAndWait { context in
             let controller = FetchedResultsController(
-                fetchRequest: FetchRequest(
-                    entityName: "TestDummy",
-                    predicate: onlyEven ? try FetchPredicate(format: "isEven == YES") : nil,
-                    sortDescriptors: [.init(keyPath: "id")]
+                fetchRequest: FetchRequest<TestDummy>(
+                    predicate: onlyEven ? \.isEven == true : nil,
+                    sortDescriptors: [.init(\.id)]
                 ),
                 managedObjectContext: context,
                 behaviour: behaviour
@@ -133,7 +122,7 @@ final class EventRecorder: FetchedResultsControllerDelegate {
     ) {
         counts[type, default: 0] += 1
         let rows = [indexPath, newIndexPath].compactMap { $0.map { "row \($0.item)" } }
-        let id = (try? object.value(Int64.self, forKey: "id")).map { "\($0)" } ?? "?"
+        let id = (object as? TestDummy)?.id.map { "\($0)" } ?? "?"
         events.append("\(type) \(id) \(rows.joined(separator: " to "))")
     }
 }
@@ -146,26 +135,24 @@ extension ManagedObjectContext {
 
     func insertDummies(_ numbers: Range<Int>, entity: String = "TestDummy", isEven: (Int) -> Bool) throws {
         for number in numbers {
-            let dummy = try insertNewObject(forEntityName: entity)
-            try dummy.setValue(Int64(number), forKey: "id")
-            try dummy.setValue("dummy \(number)", forKey: "name")
-            try dummy.setValue(isEven(number), forKey: "isEven")
+            let dummy = try insertNewObject(TestDummy.self, forEntityName: entity)
+            dummy.id = Int64(number)
+            dummy.name = "dummy \(number)"
+            dummy.isEven = isEven(number)
         }
     }
 
     /// The dummies with these numbers, in their order.
-    func dummies(_ numbers: [Int]) throws -> [ManagedObject] {
-        let predicate = try FetchPredicate(format: "id IN %@", numbers)
-        return try fetch(
-            FetchRequest(entityName: "TestDummy", predicate: predicate, sortDescriptors: [.init(keyPath: "id")])
-        )
+    func dummies(_ numbers: [Int]) throws -> [TestDummy] {
+        let predicate = (\TestDummy.id).in(numbers.map { Int64($0) })
+        return try fetch(FetchRequest(predicate: predicate, sortDescriptors: [.init(\.id)]))
     }
 
     /// Updates two properties of dummies: the name, and whether it is even.
     func updateDummies(_ numbers: [Int], isEven: Bool = true) throws {
         for dummy in try dummies(numbers) {
-            try dummy.setValue("updated", forKey: "name")
-            try dummy.setValue(isEven, forKey: "isEven")
+            dummy.name = "updated"
+            dummy.isEven = isEven
         }
     }
 }

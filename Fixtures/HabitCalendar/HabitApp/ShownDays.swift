@@ -2,41 +2,34 @@ import Foundation
 import HabitData
 import ManagedObjects
 
-/// The executed days of a habit, as a list shows them: prints each event of their fetched results controller.
-final class ShownDays: FetchedResultsControllerDelegate {
-    private let show: (String) -> Void
-
-    private init(_ show: @escaping (String) -> Void) { self.show = show }
-
+/// The executed days of a habit, as a list shows them: prints each change of the result.
+enum ShownDays {
     /// Fetches the days, and follows them for as long as the context exists.
     static func follow(
         ofHabit id: UUID,
         in context: isolated ManagedObjectContext,
         show: @escaping (String) -> Void
     ) throws {
-        var request = FetchRequest(entityName: "HabitDay")
-        request.predicate = try FetchPredicate(format: "habit.id == %@ AND wasExecuted == YES", id)
-        request.sortDescriptors = [.init(keyPath: "date")]
-        let controller = FetchedResultsController(fetchRequest: request, managedObjectContext: context)
-        let delegate = ShownDays(show)
-        controller.delegate = delegate
-        try controller.performFetch()
-        context.userInfo["days"] = (controller, delegate)
+        let results = FetchedResults<HabitDay>(
+            FetchRequest(predicate: \.habit?.id == id && \.wasExecuted == true, sortDescriptors: [.init(\.date)]),
+            in: context
+        )
+        results.changeHandler = { changes in
+            show("  controller: will change")
+            for change in changes { show("  controller: " + text(of: change)) }
+            show("  controller: did change")
+        }
+        try results.performFetch()
+        context.userInfo["days"] = results
     }
 
-    func controllerWillChangeContent(_ controller: FetchedResultsController) { show("  controller: will change") }
-
-    func controller(
-        _ controller: FetchedResultsController,
-        didChange object: ManagedObject,
-        at indexPath: FetchedResultsController.IndexPath?,
-        for type: FetchedResultsController.ChangeType,
-        newIndexPath: FetchedResultsController.IndexPath?
-    ) {
-        let day = (try? object.value(Date.self, forKey: "date"))?.day
-        let rows = [indexPath, newIndexPath].compactMap { $0.map { "row \($0.item)" } }
-        show("  controller: \(type) \(day.map { $0 + " " } ?? "")\(rows.joined(separator: " to "))")
+    private static func text(of change: FetchedResults<HabitDay>.Change) -> String {
+        switch change {
+        case .insert(let day, let new): "insert \(day.date.day) row \(new.item)"
+        case .delete(let day, let old): "delete \(day.date.day) row \(old.item)"
+        case .move(let day, let old, let new): "move \(day.date.day) row \(old.item) to row \(new.item)"
+        case .update(let day, let new): "update \(day.date.day) row \(new.item)"
+        case .insertSection, .deleteSection: "section"
+        }
     }
-
-    func controllerDidChangeContent(_ controller: FetchedResultsController) { show("  controller: did change") }
 }

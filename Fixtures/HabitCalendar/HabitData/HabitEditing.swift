@@ -4,40 +4,32 @@ public import ManagedObjects
 /// What the app and its widget change.
 extension ManagedObjectContext {
     /// The habit with an identifier.
-    public func habit(_ id: UUID) throws -> ManagedObject? {
-        try fetch(FetchRequest(entityName: "Habit", predicate: FetchPredicate(format: "id == %@", id))).first
+    public func habit(_ id: UUID) throws -> Habit? {
+        try fetch(FetchRequest(predicate: \Habit.id == id)).first
     }
 
     /// Names a habit, which is inserted if there is none.
     public func nameHabit(_ id: UUID, _ name: String, on day: Date) throws {
-        let habit = try habit(id) ?? insertNewObject(forEntityName: "Habit")
+        let habit = try habit(id) ?? insertNewObject(Habit.self)
         if habit.isInserted {
-            try habit.setValue(id, forKey: "id")
-            try habit.setValue(day, forKey: "createdAt")
+            habit.id = id
+            habit.createdAt = day
         }
-        try habit.setValue(name, forKey: "name")
+        habit.name = name
     }
 
     /// Records that a habit was executed on a day, in the running challenge.
     public func recordDay(_ date: Date, ofHabit id: UUID) throws {
         guard let habit = try habit(id) else { return }
-        let challenges = try FetchPredicate(
-            format: "habit == %@ AND isClosed == NO AND fromDate <= %@ AND toDate >= %@",
-            habit.objectID,
-            date,
-            date
+        let running = FetchRequest<DaysChallenge>(
+            predicate: \.habit == habit && \.isClosed == false && \.fromDate <= date && \.toDate >= date
         )
-        let days = try FetchPredicate(format: "habit == %@ AND date == %@", habit.objectID, date)
-        let day =
-            try fetch(FetchRequest(entityName: "HabitDay", predicate: days)).first
-            ?? insertNewObject(forEntityName: "HabitDay")
-        try day.setValue(date, forKey: "date")
-        try day.setValue(true, forKey: "wasExecuted")
-        try day.setObject(habit, forKey: "habit")
-        try day.setObject(
-            fetch(FetchRequest(entityName: "DaysChallenge", predicate: challenges)).first,
-            forKey: "challenge"
-        )
+        let recorded = FetchRequest<HabitDay>(predicate: \.habit == habit && \.date == date)
+        let day = try fetch(recorded).first ?? insertNewObject(HabitDay.self)
+        day.date = date
+        day.wasExecuted = true
+        day.habit = habit
+        day.challenge = try fetch(running).first
     }
 }
 

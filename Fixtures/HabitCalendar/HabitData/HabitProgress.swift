@@ -23,28 +23,17 @@ public struct HabitProgress: Sendable, Equatable, CustomStringConvertible {
         in context: isolated ManagedObjectContext
     ) throws {
         guard let habit = try context.habit(id) else { return nil }
-        name = try habit.value(String.self, forKey: "name") ?? ""
-        let running = try habit.objects(forKey: "challenges")
-            .first { challenge in
-                let from = try challenge.value(Date.self, forKey: "fromDate") ?? .distantFuture
-                let to = try challenge.value(Date.self, forKey: "toDate") ?? .distantPast
-                return try challenge.value(Bool.self, forKey: "isClosed") != true && from <= today && today <= to
-            }
-        let days = try (running ?? habit).objects(forKey: "days")
-        daysExecuted = try days.count { try $0.value(Bool.self, forKey: "wasExecuted") == true }
-        challenge = try running.map { challenge in
-            let from = try challenge.value(Date.self, forKey: "fromDate") ?? today
-            let to = try challenge.value(Date.self, forKey: "toDate") ?? today
-            let day = Self.days(from: from, to: today) + 1
-            let executedBefore = try days.count { day in
-                let date = try day.value(Date.self, forKey: "date") ?? today
-                return try date < today && day.value(Bool.self, forKey: "wasExecuted") == true
-            }
+        name = habit.name
+        let running = habit.challenges.first { !$0.isClosed && $0.fromDate <= today && today <= $0.toDate }
+        let days = running?.days ?? habit.days
+        daysExecuted = days.count { $0.wasExecuted }
+        challenge = running.map { challenge in
+            let day = Self.days(from: challenge.fromDate, to: today) + 1
             return Challenge(
                 day: day,
-                daysToFinish: Self.days(from: today, to: to),
+                daysToFinish: Self.days(from: today, to: challenge.toDate),
                 // A day without a record was missed as well.
-                daysMissed: day - 1 - executedBefore
+                daysMissed: day - 1 - days.count { $0.date < today && $0.wasExecuted }
             )
         }
     }
