@@ -1,9 +1,11 @@
+internal import Synchronization
+
 /// The caller's decisions about conflicts of a merge, in place of the policy's.
 ///
-/// A resolver is asked while a merge is planned. Nothing is merged yet, and SQLite holds no lock on the shared store; but other
-/// commands about the stores wait, and a share that replaces the old store by a merge may have fenced it already: answer
-/// within seconds. If the resolver throws, nothing is merged. A command may plan several times, and ask about the same
-/// conflict again: give the same answer.
+/// A resolver is asked while a merge is planned: nothing is merged yet, SQLite holds no lock on the shared store, and a share has
+/// not fenced the old one. Only conflicts that appear later, because a program wrote meanwhile, are asked about while other
+/// commands about the stores wait: answer within seconds. If the resolver throws, nothing is merged. Another command may ask
+/// about the same conflict: give the same answer.
 ///
 /// It is asked where both sides set an attribute, a column or a to-one relationship to different values, and where one side
 /// deleted an object that the other changed. All else follows the policy: metadata, settings of the file, the order of
@@ -25,5 +27,32 @@ public struct ConflictResolver: Sendable {
         all resolve: @escaping @Sendable ([StoreMergeConflict]) async throws -> [StoreMergeConflict.Resolution]
     ) {
         self.resolve = resolve
+    }
+
+    /// A resolver that asks this one about each conflict once, for the plans and attempts of one command.
+    package func remembering() -> ConflictResolver {
+        let answers = RememberedAnswers()
+        return ConflictResolver(all: { [resolve] conflicts in
+            let open = conflicts.filter { answers[$0] == nil }
+            if !open.isEmpty {
+                let resolutions = try await resolve(open)
+                // The caller reports a wrong number; the right one of other conflicts would be taken for theirs.
+                guard resolutions.count == open.count else {
+                    return resolutions.count == conflicts.count ? [] : resolutions
+                }
+                for (conflict, resolution) in zip(open, resolutions) { answers[conflict] = resolution }
+            }
+            return conflicts.compactMap { answers[$0] }
+        })
+    }
+}
+
+/// The answers that a resolver gave.
+private final class RememberedAnswers: Sendable {
+    private let answers = Mutex<[StoreMergeConflict: StoreMergeConflict.Resolution]>([:])
+
+    subscript(_ conflict: StoreMergeConflict) -> StoreMergeConflict.Resolution? {
+        get { answers.withLock { $0[conflict] } }
+        set { answers.withLock { $0[conflict] = newValue } }
     }
 }

@@ -111,7 +111,9 @@ struct ShareEngine {
                 return try writing(importingLegacyChanges(outcome, prospect).adding(recovered), to: file)
             }
             if prospect.plan.work != nil { try engine.require(prospect) }
-            if consent != nil, prospect.plan.work != nil { try ask(engine.completed(prospect, state)) }
+            // A resolver decides here, before the old store is fenced.
+            let isDecided = options.resolver != nil && prospect.plan.outcome == .merged
+            if prospect.plan.work != nil, consent != nil || isDecided { try ask(engine.completed(prospect, state)) }
             let outcome = try stateFolder.withJournal(deadline: surroundings.lockDeadline()) {
                 try keepingChoices(of: $0.state).shareExclusively(prospect, file, consent, &$0)
             }

@@ -1,3 +1,4 @@
+import ChangeMerging
 public import FoundationEssentials
 public import Logging
 import SafeFiles
@@ -121,6 +122,8 @@ public struct StoreMigrator: Sendable {
     private func run(_ isCancelled: (@Sendable () -> Bool)?) throws -> SharesOfPreviousStores {
         let places = try StoreLocation.distinct(places)
         let new = try places[0].destination(at: new)
+        var options = options
+        options.resolver = options.resolver?.remembering()
         let target = try options.migrationTarget()
         let surroundings = options.surroundings(
             WorkMonitor(onProgress: onProgress, isCancelled: isCancelled),

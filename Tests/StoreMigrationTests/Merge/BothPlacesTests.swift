@@ -2,6 +2,7 @@ import ChangeMerging
 import SafeFiles
 import StoreFormat
 import StoreVerification
+import Synchronization
 import TestSupport
 import Testing
 
@@ -46,6 +47,30 @@ struct BothPlacesTests {
         #expect(rekeyed)
         #expect(try places.share().outcome == .alreadyShared)
         #expect(try places.share(Self.merge).outcome == .alreadyShared)
+    }
+
+    @Test("A resolver is asked about each conflict once, before the old store is fenced and the journal is locked")
+    func resolved() throws {
+        let world = try makeBoth()
+        let places = world.places
+        let asked = Mutex<[StoreMergeConflict]>([])
+
+        let outcome = try places.share { options in
+            Self.merge(&options)
+            options.resolver = ConflictResolver { conflict in
+                asked.withLock { $0.append(conflict) }
+                let isFenced = try places.isFenced(places.oldStore)
+                let journal = try places.old.directory.status(of: StateFolder.name)
+                #expect(!isFenced && journal == nil)
+                return .old
+            }
+        }
+
+        #expect(outcome.outcome == .merged)
+        #expect(asked.withLock { $0.map(\.property) } == ["name"])
+        #expect(outcome.merge?.summary.conflicts.map(\.isResolved) == [true])
+        #expect(try world.content(of: places.newStore).first?.hasPrefix("1 Jog") == false)
+        #expect(try places.isFenced(places.oldStore))
     }
 
     @Test("A refused merge leaves both stores unchanged, and the old one writable")
