@@ -36,17 +36,28 @@ struct SourceTests {
         return result
     }
 
-    @Test("The classes of the model Habits are the file that these tests compile")
-    func golden() throws {
-        let source = try ModelSource(path: HabitStore.modelPath)
+    /// The models whose classes are committed, each with that file, below the package.
+    static let committed = [
+        (
+            "Tests/ManagedObjectGenerationTests/Habits.xcdatamodel",
+            "Tests/ManagedObjectGenerationTests/Typed/HabitsObjects.swift"
+        ),
+        ("Fixtures/HabitCalendar/HabitCalendar.yaml", "Fixtures/HabitCalendar/HabitData/HabitObjects.swift"),
+    ]
+
+    @Test("The classes of these tests and of the demonstration are those of their models", arguments: committed)
+    func golden(_ model: String, _ file: String) throws {
+        let package = URL(filePath: HabitStore.modelPath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let model = package.appending(path: model)
+        let source = try ModelSource(path: model.path)
         let text = ManagedObjectSource(
             model: source.model,
             annotations: source.annotations,
-            origin: "Habits.xcdatamodel"
+            origin: model.lastPathComponent
         )
         .text
-        let file = HabitStore.modelPath.replacing("/Habits.xcdatamodel", with: "/Typed/HabitsObjects.swift")
-        #expect(try String(contentsOf: URL(filePath: file), encoding: .utf8) == text)
+        #expect(try String(contentsOf: package.appending(path: file), encoding: .utf8) == text)
     }
 
     @Test("Keywords, clashes and characters without a place in an identifier are renamed, by the same rule each time")

@@ -36,7 +36,7 @@ public struct ConflictResolver: Sendable {
             let open = conflicts.filter { answers[$0] == nil }
             if !open.isEmpty {
                 let resolutions = try await resolve(open)
-                // The caller reports a wrong number; the right one of other conflicts would be taken for theirs.
+                // The caller reports a wrong number. By chance it may be that of all conflicts.
                 guard resolutions.count == open.count else {
                     return resolutions.count == conflicts.count ? [] : resolutions
                 }
