@@ -62,7 +62,9 @@ struct StrangersObjectsTests {
                 + ["--scratch-path", Self.package + "/.build/strangers", "compare"]
         )
         #expect(run.status == 0, "\(run.output.suffix(6000))")
-        #expect(!run.output.contains("warning:"), "\(run.output.suffix(6000))")
+        // The package manager also warns of files beside a store that no target claims.
+        let warnings = run.output.split(separator: "\n").filter { $0.contains(/\.swift:\d+:\d+: warning:/) }
+        #expect(warnings == [])
         let lines = run.output.split(separator: "\n").filter { $0.hasSuffix(" 0") && $0.contains("/") }
         #expect(lines.count == calls.count, "\(run.output.suffix(6000))")
     }
