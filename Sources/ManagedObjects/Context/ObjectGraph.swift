@@ -27,6 +27,8 @@ final class ObjectGraph {
     var memories: [ManagedObject: ObjectMemory]?
     /// An error without a caller that could catch it; the next save throws it.
     private var failure: (any Error)?
+    /// The properties by object whose destinations could not be read.
+    private var unreadable: [ManagedObjectID: Set<String>] = [:]
     private var registry: [ManagedObjectID: ObjectReference] = [:]
     private var retained: Set<ManagedObject> = []
     /// False if no registered object has read destinations of a to-many relationship.
@@ -359,6 +361,17 @@ final class ObjectGraph {
 
     /// Keeps an error for the next save to throw; an earlier error takes precedence.
     func keepFailure(_ error: any Error) { failure = failure ?? error }
+
+    /// Notes whether a property's destinations could be read.
+    func note(isReadable: Bool, _ id: ManagedObjectID, _ key: String) {
+        if !isReadable { unreadable[id, default: []].insert(key) }
+        if isReadable, !unreadable.isEmpty { unreadable[id]?.remove(key) }
+    }
+
+    /// False if the last reading of the property failed.
+    func isReadable(_ id: ManagedObjectID, _ key: String) -> Bool {
+        unreadable.isEmpty || unreadable[id]?.contains(key) != true
+    }
 
     func takeFailure() -> (any Error)? {
         defer { failure = nil }

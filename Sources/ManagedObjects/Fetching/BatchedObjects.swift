@@ -33,6 +33,11 @@ public struct BatchedObjects<Object: ManagedObject>: RandomAccessCollection {
         for shape in entities.values {
             try ObjectGraph.require(Object.self, graph.source.type(of: shape), of: shape.name)
         }
+        // An object that is in the context already may be older than the registration of its class.
+        for id in objectIDs where Object.self != ManagedObject.self {
+            guard let object = graph.registered(id) else { continue }
+            try ObjectGraph.require(Object.self, type(of: object), of: id.entityName)
+        }
         for keyPath in request.relationshipKeyPathsForPrefetching {
             try entity.requireRelationships(keyPath, in: model)
         }
@@ -57,7 +62,12 @@ public struct BatchedObjects<Object: ManagedObject>: RandomAccessCollection {
         // An object that cannot be read stays a fault and throws on access.
         try? graph.read(objects, for: request)
         batch.range = range
-        batch.objects = objects.map { unsafeDowncast($0, to: Object.self) }
+        batch.objects = objects.map { object in
+            guard let object = object as? Object else {
+                preconditionFailure("another class was registered for \(request.entityName) after the fetch")
+            }
+            return object
+        }
     }
 }
 

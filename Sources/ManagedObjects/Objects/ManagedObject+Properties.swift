@@ -4,8 +4,8 @@ public import StoreFormat
 ///
 /// A property cannot throw, because a key path cannot lead to one that does. A value that cannot be read, since the store
 /// or an external file fails, counts as missing: nil, an empty collection, or ``MandatoryAttribute/absentValue``. The
-/// context keeps the error, and its next save throws it; ``TypedObject/value(of:)`` throws it at once. A change of an object
-/// without a context is ignored.
+/// context keeps the error, and its next save throws it; ``TypedObject/value(of:)`` throws it at once. Destinations that could
+/// not be read are not set until they can be. A change of an object without a context is ignored.
 extension ManagedObject {
     /// An attribute; nil without a value and for a stored value of another type.
     public subscript<Value: AttributeConvertible>(attribute key: String) -> Value? {
@@ -55,7 +55,7 @@ extension ManagedObject {
             let objects: [Destination] = destinations(key)
             return Set(objects)
         }
-        set { writing { try setObjects(Array(newValue), forKey: key) } }
+        set { writing(destinationsOf: key) { try setObjects(Array(newValue), forKey: key) } }
     }
 
     /// The destinations of an ordered to-many relationship.
@@ -64,7 +64,7 @@ extension ManagedObject {
             guard !status.contains(.probe) else { return PathRecorder.toMany(key) { $0 } }
             return destinations(key)
         }
-        set { writing { try setObjects(newValue, forKey: key) } }
+        set { writing(destinationsOf: key) { try setObjects(newValue, forKey: key) } }
     }
 
     /// The objects that a fetched property finds; `$FETCH_SOURCE` in its predicate is this object.
@@ -105,7 +105,9 @@ extension ManagedObject {
     }
 
     private func destinations<Destination: ManagedObject>(_ key: String) -> [Destination] {
-        reading { try ObjectGraph.typed(objects(forKey: key)) } ?? []
+        let destinations: [Destination]? = reading { try ObjectGraph.typed(objects(forKey: key)) }
+        graph?.note(isReadable: destinations != nil, objectID, key)
+        return destinations ?? []
     }
 
     private func reading<Value>(_ body: () throws -> Value) -> Value? {
@@ -115,6 +117,16 @@ extension ManagedObject {
             graph?.keepFailure(error)
             return nil
         }
+    }
+
+    /// Sets destinations, unless they could not be read: an insertion into the empty collection would remove them all.
+    private func writing(destinationsOf key: String, _ body: () throws -> Void) {
+        guard graph?.isReadable(objectID, key) != false else {
+            let message = "\(shape.name).\(key) could not be read, and is not set: read it with value(of:)"
+            graph?.keepFailure(ManagedObjectError(.wrongType, message, objectIDs: [objectID]))
+            return
+        }
+        writing(body)
     }
 
     private func writing(_ body: () throws -> Void) {

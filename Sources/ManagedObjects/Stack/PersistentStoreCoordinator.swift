@@ -13,6 +13,8 @@ public final class PersistentStoreCoordinator: BlockingCalls {
         var model: ModelShape?
         var stores: [AttachedStore] = []
         var classes: [String: ManagedObject.Type] = [:]
+        /// The typed classes whose models' classes are registered.
+        var adopted: Set<ObjectIdentifier> = []
     }
 
     /// The version hashes of the model, if known; `VersionInfo.plist` of a compiled model contains them.
@@ -146,7 +148,7 @@ public final class PersistentStoreCoordinator: BlockingCalls {
     func adopt(_ type: ManagedObject.Type) {
         guard type != ManagedObject.self, let type = type as? any TypedObject.Type else { return }
         state.withLock { state in
-            guard state.classes[type.entityName] == nil else { return }
+            guard state.adopted.insert(ObjectIdentifier(type)).inserted else { return }
             for member in type.modelClasses where state.classes[member.entityName] == nil {
                 state.classes[member.entityName] = member
             }

@@ -20,13 +20,21 @@ struct HabitStore {
 
     init() throws {
         scratch = try ScratchFolder()
-        container = PersistentContainer(
+        container = try Self.open(scratch)
+    }
+
+    /// The store in another container, in which no class is registered yet.
+    func reopened() throws -> PersistentContainer { try Self.open(scratch) }
+
+    private static func open(_ scratch: ScratchFolder) throws -> PersistentContainer {
+        let container = PersistentContainer(
             name: "Habits",
-            managedObjectModel: try ModelFile(path: Self.modelPath).model,
+            managedObjectModel: try ModelFile(path: modelPath).model,
             descriptions: [PersistentStoreDescription(url: URL(filePath: scratch.path + "/Habits.sqlite"))],
             viewContextOn: .privateQueue
         )
         try container.loadPersistentStoresAndWait()
+        return container
     }
 
     /// Removes the files of large values, as another program might.

@@ -183,8 +183,29 @@ struct TypedObjectTests {
             try context.save()
             let error = #expect(throws: ManagedObjectError.self) { try context.fetch(FetchRequest<Step>()) }
             #expect(error?.code == .wrongType && error?.message.contains("Step") == true)
+            #expect(throws: ManagedObjectError.self) { try context.fetchInBatches(FetchRequest<Step>()) }
             withExtendedLifetime(plain) {}
         }
+    }
+
+    @Test("Destinations that could not be read are not replaced by an insertion")
+    func unreadableDestinations() throws {
+        let container = try store.reopened()
+        try container.newBackgroundContext()
+            .performAndWait { context in
+                let plain = try context.fetch(FetchRequest<ManagedObject>(entityName: "Step"))
+                let read = try context.habit("Read")
+                let step = try context.insertNewObject(Step.self)
+                step.title = "New"
+                for step in plain { try #require(type(of: step) == ManagedObject.self) }
+                read.steps.append(step)
+                #expect(throws: ManagedObjectError.self) { try context.save() }
+                try context.save()
+                withExtendedLifetime(plain) {}
+            }
+        let titles = try container.newBackgroundContext()
+            .performAndWait { try $0.habit("Read").steps.map(\.title) }
+        #expect(titles == ["Open", "Turn", "Close"])
     }
 
     @Test("A class of the app for an entity is kept, and its objects are released like others")
@@ -197,6 +218,11 @@ struct TypedObjectTests {
             step.title = "Open"
             try context.save()
         }
+        try store.container.newBackgroundContext()
+            .performAndWait { context in
+                let habit = try context.insertNewObject(forEntityName: "Habit")
+                #expect(habit is Habit, "the other classes of the model are registered, too")
+            }
         let titles = try store.container.viewContext.performAndWait { context in
             #expect(context.registeredObjects.isEmpty)
             return try context.fetch(FetchRequest<Step>()).map(\.title)

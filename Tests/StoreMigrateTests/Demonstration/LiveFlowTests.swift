@@ -112,7 +112,12 @@ struct LiveFlowTests {
         #expect(try await stage.app().status == 0)
         let container = try await stage.open(stage.new)
         let heard = Mutex(0)
-        let observation = container.onRemoteChange { heard.withLock { $0 += 1 } }
+        let (calls, called) = AsyncStream<Void>.makeStream()
+        let observation = container.onRemoteChange {
+            heard.withLock { $0 += 1 }
+            called.yield()
+        }
+        var call = calls.makeAsyncIterator()
         var notices = container.remoteChangeNotices.makeAsyncIterator()
         for number in 1...20 {
             try await container.viewContext.perform { context in
@@ -125,6 +130,7 @@ struct LiveFlowTests {
         #expect(try await container.mergeRemoteChanges().isEmpty)
         #expect(try await stage.widget(HabitStage.habit, ["--done"]).status == 0)
         #expect(await notices.next() != nil)
+        #expect(await call.next() != nil)
         #expect(try await !container.mergeRemoteChanges().isEmpty)
         // On a busy machine the last post of one save may arrive as a second wake-up.
         #expect((1...2).contains(heard.withLock { $0 }))
