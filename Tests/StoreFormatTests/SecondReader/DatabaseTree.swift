@@ -134,7 +134,8 @@ enum SQLStoredValue: Hashable {
             // SQLite reads a stored NaN as null.
             self = number.isNaN ? .null : .real(number)
         case 8, 9: self = .integer(Int64(type) - 8)
-        case 10, 11: throw FormatError(description: "a value has the reserved type \(type)")
+        // Reserved; SQLite reads both as null.
+        case 10, 11: self = .null
         default:
             let bytes = try Array(body.bytes(Int(type - 12) / 2))
             self = type.isMultiple(of: 2) ? .blob(bytes) : .text(bytes)
