@@ -14,17 +14,8 @@ struct ExternalReferences {
     /// Records the files that the rows of `layout` refer to.
     func record(in layout: StoreLayout, as time: Time) throws {
         try connection.execute("CREATE TEMP TABLE IF NOT EXISTS migration_files (name TEXT, time INTEGER)")
-        for entity in layout.entities.values {
-            for attribute in entity.attributes
-            where attribute.declaredBy == entity.name && attribute.description.allowsExternalBinaryDataStorage {
-                let column = SQLName.quoted(attribute.column)
-                try connection.run(
-                    "INSERT INTO migration_files SELECT CAST(substr(\(column), 2, 36) AS TEXT), ? "
-                        + "FROM \(SQLName.quoted(entity.table)) WHERE substr(\(column), 1, 1) = x'02' "
-                        + "AND length(\(column)) = 38",
-                    [.integer(time.rawValue)]
-                )
-            }
+        for names in layout.externalFileQueries {
+            try connection.run("INSERT INTO migration_files SELECT name, ? FROM (\(names))", [.integer(time.rawValue)])
         }
     }
 

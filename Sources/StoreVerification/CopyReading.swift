@@ -59,10 +59,7 @@ package struct CopyReading {
         }
         // Equal bytes are equal content; else the digests show what differs.
         let original: () -> TakenDigest? = {
-            guard let original = content.original, (try? UnchangedPages(in: copy, since: original)?.areAll) != true
-            else {
-                return nil
-            }
+            guard let original = content.original, (try? original.hasSameBytes(as: copy)) != true else { return nil }
             return TakenDigest(of: { original }, files, monitor)
         }
 

@@ -64,23 +64,7 @@ extension PlainPlanner {
         let gaps = columns.filter { there[$0] == .null }
         let policy = policy(for: index)
         let takesOld = policy == .mergeByPropertyObjectTrump || policy == .overwrite
-        let decisions = Decisions(
-            contested.map { column in
-                (
-                    column,
-                    report(
-                        .bothChanged,
-                        target,
-                        in: index,
-                        column: column,
-                        old: .init(values[column]),
-                        shared: .init(there[column]),
-                        taken: takesOld ? .old : .shared,
-                        isOpen: true
-                    )
-                )
-            }
-        )
+        let decisions = decisions(about: contested, of: target, in: index, values, there, takesOld)
         if policy == .error, decisions.isUnsettled { unsettled += 1 }
         let rest = columns.filter { !contested.contains($0) }
         let taken = decisions.taken + (policy == .rollback ? [] : policy == .overwrite ? rest : gaps)
@@ -110,6 +94,34 @@ extension PlainPlanner {
                 taken.append(column)
             }
         }
+    }
+
+    /// Reports the columns of a row that both sides changed, since `former` if there was one.
+    private mutating func decisions(
+        about contested: [Int],
+        of key: PlainKey,
+        in index: Int,
+        _ values: [SQLValue],
+        _ there: [SQLValue],
+        _ takesOld: Bool,
+        since former: [SQLValue]? = nil
+    ) -> Decisions {
+        Decisions(
+            contested.map { column in
+                let conflict = report(
+                    .bothChanged,
+                    key,
+                    in: index,
+                    column: column,
+                    base: former.map { .init($0[column]) },
+                    old: .init(values[column]),
+                    shared: .init(there[column]),
+                    taken: takesOld ? .old : .shared,
+                    isOpen: true
+                )
+                return (column, conflict)
+            }
+        )
     }
 
     private mutating func update(
@@ -170,24 +182,7 @@ extension PlainPlanner {
         case .rollback: if isConflict { taken = [] }
         }
         let takesOld = policy == .mergeByPropertyObjectTrump || policy == .overwrite
-        let decisions = Decisions(
-            contested.map { column in
-                (
-                    column,
-                    report(
-                        .bothChanged,
-                        key,
-                        in: index,
-                        column: column,
-                        base: .init(former[column]),
-                        old: .init(values[column]),
-                        shared: .init(there[column]),
-                        taken: takesOld ? .old : .shared,
-                        isOpen: true
-                    )
-                )
-            }
-        )
+        let decisions = decisions(about: contested, of: key, in: index, values, there, takesOld, since: former)
         // Under `error` a row that both sides changed is a conflict, even if they changed different columns.
         if policy == .error, isConflict, contested.isEmpty || decisions.isUnsettled { unsettled += 1 }
         taken += decisions.taken

@@ -89,3 +89,20 @@ package struct StoreLayout: Hashable, Sendable {
         (residents[table.lowercased()] ?? []).compactMap { entities[$0] }
     }
 }
+
+extension StoreLayout {
+    /// Queries whose column `name` has the names of the external files that rows refer to, one query an attribute.
+    ///
+    /// A reference is the byte 2, the file's name and a zero.
+    package var externalFileQueries: [String] {
+        entities.values.flatMap { entity in
+            entity.attributes
+                .filter { $0.declaredBy == entity.name && $0.description.allowsExternalBinaryDataStorage }
+                .map { attribute in
+                    let column = SQLName.quoted(attribute.column)
+                    return "SELECT CAST(substr(\(column), 2, 36) AS TEXT) AS name FROM \(SQLName.quoted(entity.table)) "
+                        + "WHERE length(\(column)) = 38 AND typeof(\(column)) = 'blob' AND substr(\(column), 1, 1) = x'02'"
+                }
+        }
+    }
+}

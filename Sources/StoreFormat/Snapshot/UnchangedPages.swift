@@ -8,9 +8,6 @@ package struct UnchangedPages {
     /// The numbers of the pages that differ, or that only one store has.
     private let changed: Set<Int64>
 
-    /// True if both files have the same bytes, and so the same content.
-    package let areAll: Bool
-
     /// Compares the main files; nil if a log may hold other pages, if page size or encoding differ, or if this SQLite
     /// lacks `dbstat`.
     package init?(in store: StoreConnection, since former: StoreConnection) throws {
@@ -22,7 +19,6 @@ package struct UnchangedPages {
         else { return nil }
         (self.store, self.former) = (store, former)
         changed = try Self.differingPages(of: store, former, pageSize: Int(pageSize))
-        areAll = try changed.isEmpty && store.size(of: .main) == former.size(of: .main)
     }
 
     /// True if the table has the same records in both stores.
@@ -46,34 +42,58 @@ package struct UnchangedPages {
         _ former: StoreConnection,
         pageSize: Int
     ) throws -> Set<Int64> {
-        // A power of two, at least as large as a page.
-        let chunk = 1 << 20
-        var (one, other) = ([UInt8](repeating: 0, count: chunk), [UInt8](repeating: 0, count: chunk))
-        let size = try max(store.size(of: .main), former.size(of: .main))
         var changed: Set<Int64> = []
-        for offset in stride(from: 0, to: size, by: chunk) {
-            try store.checkCancellation()
-            try one.withUnsafeMutableBytes { one in
-                try other.withUnsafeMutableBytes { other in
-                    // Bytes beyond the end of a file are read as zero.
-                    try store.read(.main, into: one, at: offset)
-                    try former.read(.main, into: other, at: offset)
-                    let (one, other) = (UnsafeRawBufferPointer(one), UnsafeRawBufferPointer(other))
-                    guard !one.startsEqual(to: other, count: chunk) else { return }
-                    for start in stride(from: 0, to: chunk, by: pageSize) {
-                        let page = start..<start + pageSize
-                        let isEqual = UnsafeRawBufferPointer(rebasing: one[page])
-                            .startsEqual(to: UnsafeRawBufferPointer(rebasing: other[page]), count: pageSize)
-                        if !isEqual { changed.insert((offset + Int64(start)) / Int64(pageSize) + 1) }
-                    }
-                }
+        try store.compareBytes(with: former) { offset, one, other in
+            for start in stride(from: 0, to: one.count, by: pageSize) {
+                let page = start..<start + pageSize
+                let isEqual = UnsafeRawBufferPointer(rebasing: one[page])
+                    .startsEqual(to: UnsafeRawBufferPointer(rebasing: other[page]), count: pageSize)
+                if !isEqual { changed.insert((offset + Int64(start)) / Int64(pageSize) + 1) }
             }
+            return true
         }
         return changed
     }
 }
 
 extension StoreConnection {
+    /// True if the main files have the same bytes, and so the same content; false as well if a log may hold other pages.
+    package func hasSameBytes(as other: StoreConnection) throws -> Bool {
+        guard try showsMainFile, try other.showsMainFile, try size(of: .main) == other.size(of: .main) else {
+            return false
+        }
+        var isEqual = true
+        try compareBytes(with: other) { _, _, _ in
+            isEqual = false
+            return false
+        }
+        return isEqual
+    }
+
+    /// Passes the chunks of both main files that differ, each with its offset, until the closure returns false.
+    fileprivate func compareBytes(
+        with other: StoreConnection,
+        _ differ: (Int64, UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws -> Bool
+    ) throws {
+        // A power of two, at least as large as a page.
+        let chunk = 1 << 20
+        var (ours, theirs) = ([UInt8](repeating: 0, count: chunk), [UInt8](repeating: 0, count: chunk))
+        let size = try max(size(of: .main), other.size(of: .main))
+        for offset in stride(from: 0, to: size, by: chunk) {
+            try checkCancellation()
+            let goesOn = try ours.withUnsafeMutableBytes { ours in
+                try theirs.withUnsafeMutableBytes { theirs in
+                    // Bytes beyond the end of a file are read as zero.
+                    try read(.main, into: ours, at: offset)
+                    try other.read(.main, into: theirs, at: offset)
+                    let (ours, theirs) = (UnsafeRawBufferPointer(ours), UnsafeRawBufferPointer(theirs))
+                    return try ours.startsEqual(to: theirs, count: chunk) || differ(offset, ours, theirs)
+                }
+            }
+            guard goesOn else { return }
+        }
+    }
+
     /// True if the main file has every page as this connection reads it, and no other process can write to it.
     ///
     /// While a read transaction that began with an empty log is open, no checkpoint can write to the main file.

@@ -315,16 +315,8 @@ struct SnapshotCut {
     /// The external files that the rows of a copy refer to.
     func externalFiles(of copy: StoreConnection) throws -> Set<String> {
         var names: Set<String> = []
-        for entity in layout.entities.values {
-            for attribute in entity.attributes
-            where attribute.declaredBy == entity.name && attribute.description.allowsExternalBinaryDataStorage {
-                let column = SQLName.quoted(attribute.column)
-                // A reference is the byte 2, the file's name and a zero.
-                try copy.forEachRow(
-                    "SELECT CAST(substr(\(column), 2, 36) AS TEXT) FROM \(SQLName.quoted(entity.table)) "
-                        + "WHERE typeof(\(column)) = 'blob' AND substr(\(column), 1, 1) = x'02' AND length(\(column)) = 38"
-                ) { row in if let name = row.text(0) { names.insert(name) } }
-            }
+        for query in layout.externalFileQueries {
+            try copy.forEachRow(query) { row in if let name = row.text(0) { names.insert(name) } }
         }
         return names
     }

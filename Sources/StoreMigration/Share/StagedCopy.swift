@@ -138,7 +138,7 @@ final class StagedCopy {
         let content: StoreProver.Content =
             if !withContent || context.settings.level < .content {
                 .nothing
-            } else if journalMode == .wal || isInPlace {
+            } else if journalMode == .wal {
                 .comparison(original: source, differingFiles: external.differingFiles)
             } else {
                 // A long read of the original would block its writers; its bytes are compared under the lock.
@@ -219,8 +219,7 @@ final class StagedCopy {
     }
 
     func stagedExternalFolder() throws -> Directory? {
-        if isInPlace { return try context.oldFolder.externalData(of: context.old) }
-        return try nest.folder.status(of: Nest.externalName) == nil
+        try nest.folder.status(of: Nest.externalName) == nil
             ? nil : nest.folder.openDirectory(Nest.externalName)
     }
 

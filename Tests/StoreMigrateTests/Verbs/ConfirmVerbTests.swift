@@ -14,7 +14,7 @@ struct ConfirmVerbTests {
         try scratch.folder("group")
         old = try await scratch.store("old/Habits.sqlite")
         new = scratch.path("group/Habits.sqlite")
-        // A program that root starts runs as the user `nobody`, and that user needs access to it.
+        // A program that root starts runs as an unprivileged user, who needs access to it.
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: scratch.path)
     }
 

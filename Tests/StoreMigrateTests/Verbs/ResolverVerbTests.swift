@@ -14,7 +14,7 @@ struct ResolverVerbTests {
             let built = try await Tool.run(["fixture", "build", recipe, scratch.path("\(folder)/Habits.sqlite")])
             #expect(built.status == 0, "\(built.errors)")
         }
-        // A program that root starts runs as the user `nobody`, and that user needs access to it.
+        // A program that root starts runs as an unprivileged user, who needs access to it.
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: scratch.path)
         for folder in ["shared", "old"] {
             let sql = "UPDATE ZHABIT SET ZNAME = '\(folder)', Z_OPT = Z_OPT + 1 WHERE Z_PK = 1"
