@@ -119,11 +119,15 @@ extension ObjectGraph {
                 continue
             }
             if object.status.contains(.deleted) {
-                // Update its base version for conflict detection. The object remains deleted, and its delete rules also
-                // apply to the members that the other context added.
+                // Its new version is the base for conflict detection. The object remains deleted, and its delete rules also
+                // apply to the destinations that the other context gave it.
                 _ = object.forgetDestinations()
                 undone.append(object)
-                if object.base != nil { object.base = try source.row(of: object.objectID, maximumAge: maximumAge) }
+                if object.base != nil {
+                    object.base = nil
+                    if let row = try source.row(of: object.objectID, maximumAge: maximumAge) { fill(object, from: row) }
+                    try leaveStoredDestinations([object])
+                }
             } else if object.isFault {
                 // A fault reads the new row on its next access.
                 _ = object.forgetDestinations()

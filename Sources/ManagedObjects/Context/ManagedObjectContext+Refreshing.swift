@@ -1,3 +1,5 @@
+internal import StoreFormat
+
 extension ManagedObjectContext {
     /// Sets an object's values to those of the store or of the cached row.
     ///
@@ -64,6 +66,7 @@ extension ObjectGraph {
                 news.refreshed.insert(object)
             }
         }
+        try leaveStoredDestinations(objects)
     }
 
     /// Sets the values of non-faults from their rows, and reapplies their unsaved changes.
@@ -71,6 +74,19 @@ extension ObjectGraph {
         let rows = try source.rows(of: objects.map(\.objectID), maximumAge: maximumAge)
         news.refreshed.reserveCapacity(news.refreshed.count + objects.count)
         for (object, row) in zip(objects, rows) { take(row, for: object) }
+        try leaveStoredDestinations(objects)
+    }
+
+    /// Removes objects from the destinations that another save gave them, where their unsaved changes lead elsewhere.
+    func leaveStoredDestinations(_ objects: some Sequence<ManagedObject>) throws {
+        for object in objects where !object.changed.isEmpty {
+            for case .toOne(let index) in object.changed {
+                guard let base = object.base, base.toOnes.indices.contains(index), let stored = base.toOnes[index],
+                    stored != object.toOnes[index], let inverse = object.shape.toOnes[index].inverse
+                else { continue }
+                try detach(self.object(stored), inverse, from: object)
+            }
+        }
     }
 
     /// Sets an object's values from its row; an object without a row is marked as deleted.
@@ -94,6 +110,7 @@ extension ObjectGraph {
         }
         let wasFault = object.isFault
         take(try source.row(of: object.objectID, maximumAge: maximumAge), for: object)
+        try leaveStoredDestinations([object])
         if wasFault, object.graph != nil { object.awakeFromFetch() }
     }
 

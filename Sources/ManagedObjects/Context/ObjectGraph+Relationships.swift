@@ -47,10 +47,10 @@ extension ObjectGraph {
         if case .toOne(let back)? = inverse.flatMap(destination.shape.property) {
             return try setToOne(destination, back, nil)
         }
-        try change(object, index) { value, _ in value.remove(destination.objectID) }
+        try take(destination, from: object, index)
         if case .toMany(let back)? = inverse.flatMap(destination.shape.property) {
             guard destination !== object || back != index else { return }
-            try change(destination, back) { value, _ in value.remove(object.objectID) }
+            try take(object, from: destination, back)
         }
     }
 
@@ -58,7 +58,7 @@ extension ObjectGraph {
     func detach(_ target: ManagedObject, _ inverse: String, from object: ManagedObject) throws {
         guard target.status.isDisjoint(with: [.deleted, .gone]) else { return }
         switch target.shape.property(inverse) {
-        case .toMany(let index): try change(target, index) { value, _ in value.remove(object.objectID) }
+        case .toMany(let index): try take(object, from: target, index)
         case .toOne:
             // Its row may have a subentity of the ID's entity, with the relationship at another index.
             try fire(target)
@@ -84,6 +84,14 @@ extension ObjectGraph {
             if let displaced, displaced != object.objectID { try detach(self.object(displaced), name, from: target) }
         case .attribute, nil: break
         }
+    }
+
+    /// Removes a cached member.
+    ///
+    /// It may be absent already: delete rules run once more after a merge of another context's save.
+    private func take(_ member: ManagedObject, from object: ManagedObject, _ index: Int) throws {
+        let isSaved = !object.isInserted && !member.isInserted
+        try change(object, index) { value, _ in value.remove(member.objectID, isSaved: isSaved) }
     }
 
     /// Changes the cached members of a to-many relationship; the argument of `body` is whether it is ordered.

@@ -34,11 +34,12 @@ struct ToManyValue {
         added.append(id)
     }
 
-    mutating func remove(_ id: ManagedObjectID) {
+    /// Removes a destination; `isSaved` says that the store may have the pair, because both objects are saved.
+    mutating func remove(_ id: ManagedObjectID, isSaved: Bool) {
         arrangement?.removeAll { $0 == id }
         if let index = added.firstIndex(of: id) {
             added.remove(at: index)
-        } else {
+        } else if isSaved {
             removed.insert(id)
         }
     }
