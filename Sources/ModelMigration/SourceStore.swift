@@ -17,7 +17,7 @@ struct SourceStore {
         else { throw StoreError(.incompatible, path: path, "this is not a Core Data store with metadata") }
         self.metadata = metadata
         model = try Self.model(of: connection, metadata, target)
-        self.numbers = Self.renamed(numbers, as: model)
+        self.numbers = numbers.named(by: model)
         schema = try StoreSchema(reading: connection)
         layout = StoreLayout(model: model, schema: schema, entityNumbers: self.numbers)
         guard let missing = layout.unresolved.first else { return }
@@ -46,23 +46,6 @@ struct SourceStore {
             path: connection.location.path,
             "the store keeps no copy of its model, and no version in \(target.path) has its hashes "
                 + "(NSMigrationMissingSourceModelError 134130)"
-        )
-    }
-
-    /// Core Data's in-place migration may keep the former name of a renamed entity with its number.
-    private static func renamed(_ numbers: EntityNumbers, as model: ManagedObjectModel) -> EntityNumbers {
-        let unknown = Dictionary(
-            model.entitiesByName.values.filter { numbers.number(of: $0.name) == nil }
-                .map { ($0.canonicalName, $0.name) },
-            uniquingKeysWith: { first, _ in first }
-        )
-        return EntityNumbers(
-            numbers.entries.map { entry in
-                guard entry.isOfModel, model.entitiesByName[entry.name] == nil, let name = unknown[entry.name] else {
-                    return entry
-                }
-                return EntityNumbers.Entry(number: entry.number, name: name, parent: entry.parent, max: entry.max)
-            }
         )
     }
 

@@ -69,7 +69,8 @@ public struct HistoryReader: BlockingCalls {
         _ connection: StoreConnection,
         _ body: (HistoryEntry) throws -> Void
     ) throws {
-        let names = try EntityNumbers(reading: connection)
+        let model = try ManagedObjectModel(cachedIn: connection)
+        let names = try EntityNumbers(reading: connection).map { numbers in model.map(numbers.named) ?? numbers }
         var count = 0
         do {
             try history.forEachTransaction(reading: connection, after: request.after) { transaction in

@@ -26,11 +26,12 @@ struct ContentSummary {
         // A view of that name is not Core Data's metadata.
         if schema.table(named: "Z_METADATA")?.holdsRows == true, schema.table(named: "Z_PRIMARYKEY")?.holdsRows == true,
             let metadata = try StoreMetadata(reading: connection),
-            let numbers = try EntityNumbers(reading: connection)
+            let recorded = try EntityNumbers(reading: connection)
         {
             kind = .coreData
             self.metadata = metadata
-            try readModel(numbers)
+            try readModel(recorded)
+            let numbers = model.map(recorded.named) ?? recorded
             try countObjects(numbers)
             try countJoins()
             try readHistory()

@@ -20,6 +20,8 @@ package struct EntityNumbers: Hashable, Sendable {
 
         /// True for an entity of the model; numbers from 16001 on belong to history and the CloudKit mirror.
         package var isOfModel: Bool { number < 16_000 }
+
+        func named(_ name: String) -> Entry { Entry(number: number, name: name, parent: parent, max: max) }
     }
 
     /// All rows in the order of their numbers.
@@ -95,4 +97,34 @@ package struct EntityNumbers: Hashable, Sendable {
     }
 
     package func hasSubentities(_ number: Int64) -> Bool { children[number] != nil }
+
+    // MARK: Renamed entities
+
+    /// The same numbers under the names of a model.
+    ///
+    /// Core Data's in-place migration may leave a renamed entity's number under the former name. An entity without a number
+    /// takes that of its renaming identifier, else that of the only unknown name at its place in the inheritance.
+    package func named(by model: ManagedObjectModel) -> EntityNumbers {
+        let unnumbered = model.entitiesByName.values.filter { numbers[$0.name] == nil }
+        guard !unnumbered.isEmpty else { return self }
+        let unknown = modelEntries.filter { model.entitiesByName[$0.name] == nil }
+        let byFormerName = Dictionary(grouping: unnumbered, by: \.canonicalName).compactMapValues { $0.first?.name }
+        let known = Set(unknown.map(\.name))
+        let renamed = unnumbered.filter { !known.contains($0.canonicalName) }
+        let bySuperentity = Dictionary(grouping: renamed) { $0.superentity ?? "" }
+        let byParent = Dictionary(grouping: unknown.filter { byFormerName[$0.name] == nil }, by: \.parent)
+        var names: [Int64: String] = [:]
+        // Parents before children, whose superentity may be renamed, too.
+        for entry in unknown {
+            let superentity = entry.parent == 0 ? "" : names[entry.parent] ?? self.entry(entry.parent)?.name
+            if let name = byFormerName[entry.name] {
+                names[entry.number] = name
+            } else if let superentity, let candidates = bySuperentity[superentity], candidates.count == 1,
+                byParent[entry.parent]?.count == 1
+            {
+                names[entry.number] = candidates[0].name
+            }
+        }
+        return EntityNumbers(entries.map { entry in names[entry.number].map(entry.named) ?? entry })
+    }
 }

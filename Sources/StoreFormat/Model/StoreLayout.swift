@@ -28,7 +28,7 @@ package struct StoreLayout: Hashable, Sendable {
     private let soleEntities: [String: String]
 
     package init(model: ManagedObjectModel, schema: StoreSchema, entityNumbers: EntityNumbers) {
-        var resolver = LayoutResolver(model: model, schema: schema, entityNumbers: entityNumbers)
+        var resolver = LayoutResolver(model: model, schema: schema, entityNumbers: entityNumbers.named(by: model))
         resolver.resolve()
         self.model = model
         entities = resolver.entities

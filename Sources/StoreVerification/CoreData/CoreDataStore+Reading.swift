@@ -13,10 +13,11 @@ extension CoreDataStore {
     init?(_ connection: StoreConnection, location: StoreLocation, externalData: Directory?) throws {
         let schema = try StoreSchema(reading: connection)
         guard Self.hasColumns(["Z_VERSION", "Z_UUID", "Z_PLIST"], schema.table(named: "Z_METADATA")),
-            let entityNumbers = try EntityNumbers(reading: connection)
+            let recorded = try EntityNumbers(reading: connection)
         else { return nil }
         let cached = try Self.cachedModel(connection, schema)
-        let model = cached ?? ManagedObjectModel.inferred(from: schema, entityNumbers: entityNumbers)
+        let model = cached ?? ManagedObjectModel.inferred(from: schema, entityNumbers: recorded)
+        let entityNumbers = recorded.named(by: model)
         let layout = StoreLayout(model: model, schema: schema, entityNumbers: entityNumbers)
         let spread = SpreadModel(layout, entityNumbers)
 
@@ -26,6 +27,10 @@ extension CoreDataStore {
         self.schema = schema
         metadata = try StoreMetadata(reading: connection) ?? StoreMetadata(uuid: "", values: [:])
         self.entityNumbers = entityNumbers
+        formerNames = Dictionary(
+            uniqueKeysWithValues: zip(recorded.entries, entityNumbers.entries).filter { $0.name != $1.name }
+                .map { ($1.name, $0.name) }
+        )
         self.model = cached
         unresolved = layout.unresolved
         abstractEntities = Set(layout.entities.values.filter(\.isAbstract).map(\.number))

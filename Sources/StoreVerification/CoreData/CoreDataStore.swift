@@ -70,6 +70,8 @@ struct CoreDataStore {
     let schema: StoreSchema
     let metadata: StoreMetadata
     let entityNumbers: EntityNumbers
+    /// The names under which renamed entities are numbered, by the model's names.
+    let formerNames: [String: String]
     /// The store's copy of the model; nil where it has none.
     let model: ManagedObjectModel?
     /// The parts of the model that the tables lack.

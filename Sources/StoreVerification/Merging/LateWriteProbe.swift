@@ -169,7 +169,9 @@ struct LateWriteProbe {
     private func keyMaxima() throws -> [Finding] {
         try StoreReader()
             .withView(of: new) { view in
-                guard let numbers = try EntityNumbers(reading: view.connection) else { return [] }
+                guard let numbers = try EntityNumbers(reading: view.connection)?.named(by: sample.layout.model) else {
+                    return []
+                }
                 var findings: [Finding] = []
                 for root in numbers.roots where root.isOfModel {
                     guard let table = sample.layout.entities[root.name]?.table,

@@ -33,6 +33,30 @@ struct EntityNumbersTests {
         #expect(numbers.subtree(of: 3) == [3])
     }
 
+    @Test("A renamed entity takes the number of its former name, or of the only unknown name at its place")
+    func renamed() {
+        func entity(_ name: String, _ superentity: String? = nil, former: String? = nil) -> EntityDescription {
+            EntityDescription(name: name, superentity: superentity, renamingIdentifier: former)
+        }
+        let numbers = EntityNumbers([
+            .init(number: 1, name: "A", max: 9), .init(number: 2, name: "OldB", parent: 1),
+            .init(number: 3, name: "OldC", parent: 2), .init(number: 4, name: "OldD"), .init(number: 5, name: "OldE"),
+            .init(number: 16_001, name: "CHANGE"),
+        ])
+        func names(_ entities: [EntityDescription]) -> [String] {
+            numbers.named(by: ManagedObjectModel(entities: entities)).entries.map(\.name)
+        }
+        let inherited = [entity("A"), entity("B", "A"), entity("C", "B")]
+        #expect(
+            names(inherited + [entity("D", former: "OldD"), entity("E")]) == ["A", "B", "C", "D", "E", "CHANGE"]
+        )
+        // Without identifiers, two entities may have either number.
+        #expect(names(inherited + [entity("D"), entity("E")]) == ["A", "B", "C", "OldD", "OldE", "CHANGE"])
+        let known = ["A", "OldB", "OldC", "OldD", "OldE"].map { entity($0) }
+        #expect(names(known) == numbers.entries.map(\.name))
+        #expect(names([entity("A"), entity("B", "OldD")])[1] == "OldB")
+    }
+
     @Test("Invalid rows of Z_PRIMARYKEY are skipped")
     func reading() throws {
         let scratch = try ScratchFolder()

@@ -177,7 +177,7 @@ struct CoreDataDamage: CustomTestStringConvertible, Sendable {
         ),
         Self(
             testDescription: "an entity whose table is not found",
-            sql: "UPDATE Z_PRIMARYKEY SET Z_NAME = 'Papers' WHERE Z_NAME = 'Passport'",
+            sql: "UPDATE Z_PRIMARYKEY SET Z_NAME = 'Former' || Z_NAME WHERE Z_NAME IN ('Passport', 'Club')",
             code: .notProved,
             severity: .info
         ),

@@ -6,19 +6,17 @@ struct ModelHashesRule: CoreDataRule {
         let metadata = store.metadata
         guard !metadata.values.isEmpty else { return }
         var unnumbered = Set(metadata.entityVersionHashes.keys)
-        var unhashed = store.entityNumbers.modelEntries.filter { unnumbered.remove($0.name) == nil }
+        let unhashed = store.entityNumbers.modelEntries.filter { unnumbered.remove($0.name) == nil }
+        for (name, former) in store.formerNames.sorted(by: { $0.key < $1.key }) {
+            findings.report(
+                .entityRenamed,
+                .warning,
+                "entity \(name) is numbered as \(former), a former name",
+                entity: name
+            )
+        }
         for name in unnumbered.sorted() {
-            if let former = unhashed.firstIndex(where: { isSameEntity($0, name, in: store) }) {
-                findings.report(
-                    .entityRenamed,
-                    .warning,
-                    "entity \(name) is numbered as \(unhashed[former].name), a former name",
-                    entity: name
-                )
-                unhashed.remove(at: former)
-            } else {
-                findings.report(.modelHashes, .error, "entity \(name) has a version hash and no number", entity: name)
-            }
+            findings.report(.modelHashes, .error, "entity \(name) has a version hash and no number", entity: name)
         }
         for entry in unhashed {
             findings.report(
@@ -34,17 +32,6 @@ struct ModelHashesRule: CoreDataRule {
         if let checksum = metadata.recordedModelChecksum, checksum != metadata.modelChecksum {
             findings.report(.modelDigest, .error, "the checksum of the model's version hashes does not match them")
         }
-    }
-
-    /// True for a renamed entity, which the model in the store has at the same position of the inheritance.
-    ///
-    /// Genuine stores exist whose migration left the number under the former name.
-    private func isSameEntity(_ entry: EntityNumbers.Entry, _ name: String, in store: CoreDataStore) -> Bool {
-        guard let model = store.model, let entity = model.entitiesByName[name], model.entitiesByName[entry.name] == nil
-        else {
-            return false
-        }
-        return entity.superentity == store.entityNumbers.entry(entry.parent)?.name
     }
 }
 
