@@ -38,6 +38,7 @@ struct WalkTests {
             ("cp $2 $3; rm $2; sqlite3 $3 'delete from item where id = 1'", "L1 … is nowhere"),
             ("cp $2 $3; sqlite3 $3 'insert into item select null, token, x, y from item'; sqlite3 $2 \"$fence\"", "L3"),
             ("cp $2 $3; sqlite3 $3 \"update item set x = 'other'\"; sqlite3 $2 \"$fence\"", "bytes"),
+            ("cp $2 $3; : > $2", "L2 the store at … is gone"),
             ("cp $2 $3", "L4 the old store at … still takes writes"),
             ("sqlite3 $2 \"$fence\"; cp $2 $3", "L4 the shared store at … refuses writes"),
             ("exit 4", "status status … without a message"),
@@ -59,6 +60,17 @@ struct WalkTests {
         let script = "if [ $1 = share ]; then cp $2 $3; sqlite3 $2 \"$fence\"; else sqlite3 $2 \"\(change)\"; fi"
         let merge = WalkStep.tool(.init(["merge", "{0}", "{1}"]))
         #expect(try violations(script, [Self.share, merge]).contains("L5 the fenced store at … was changed"))
+    }
+
+    @Test("An app that creates an empty database at the path of a withdrawn store breaks no rule")
+    func appAfterWithdrawal() throws {
+        let script = """
+            if [ $1 = share ]; then cp $2 $3; sqlite3 $2 "$fence"; exit; fi
+            mv $3 $3.withdrawn; echo $3.withdrawn; : > $3; sqlite3 $2 "DROP TRIGGER f"
+            """
+        let unshare = WalkStep.tool(.init(["unshare", "{0}", "{1}"]))
+        let copy = WalkStep.copy(from: 0, to: 1)
+        #expect(try violations(script, [Self.share, unshare, copy, .app(place: 1, .vacuum)]) == [])
     }
 
     @Test("A failing walk is shrunk to the steps that it needs")

@@ -44,7 +44,7 @@ struct Lives: Proof {
 
     func run(_ scale: Scale) async throws -> Figure {
         let gate = scale.isExhaustive ? Self.soakGate : Self.gate
-        let count = scale.walks ?? (scale.stopsAtFirst ? Self.brief : gate)
+        let seeds = Self.seeds(scale, gate)
         let tally = Mutex(Tally())
         let start = ContinuousClock.now
         var options = Walk.Options()
@@ -52,11 +52,10 @@ struct Lives: Proof {
         options.live = scale.live
         if let shapes = scale.shapes { options.shapes = shapes.compactMap(StoreShape.init(rawValue:)) }
         let goesOn = { @Sendable in !scale.stopsAtFirst || tally.withLock { $0.violations.isEmpty } }
-        let numbers = Array(0..<UInt64(clamping: count))
-        Work.forEach(numbers, until: scale.deadline, while: goesOn) { [options] number in
-            let seed = UInt64(bitPattern: Int64(scale.seed)) &* 1_000_003 &+ number
+        Work.forEach(seeds, until: scale.deadline, while: goesOn) { [options] seed in
             do {
                 let result = try Walk.random(seed: seed, options)
+                if !scale.walk.isEmpty { Page.say(result.shell.joined(separator: "\n")) }
                 // Only the first sequence of each kind is shrunk.
                 let isNew = tally.withLock { tally in
                     result.violations.first.map { violation in
@@ -79,7 +78,7 @@ struct Lives: Proof {
         }
         let histories = try Self.histories(scale)
         let end = tally.withLock { $0 }
-        var figure = Figure(unit: "walks", gate: min(count, gate))
+        var figure = Figure(unit: "walks", gate: min(seeds.count, gate))
         figure.tried = end.walks
         figure.others = [histories.count]
         figure.violations = histories.violations
@@ -91,6 +90,13 @@ struct Lives: Proof {
                 + end.endings.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }.joined(separator: ", ")
         )
         return figure
+    }
+
+    private static func seeds(_ scale: Scale, _ gate: Int) -> [UInt64] {
+        guard scale.walk.isEmpty else { return scale.walk }
+        let count = scale.walks ?? (scale.stopsAtFirst ? brief : gate)
+        let first = UInt64(bitPattern: Int64(scale.seed)) &* 1_000_003
+        return (0..<UInt64(clamping: count)).map { first &+ $0 }
     }
 
     /// Runs the sequences that once failed.

@@ -39,6 +39,9 @@ struct Proofs: AsyncParsableCommand {
     @Option(help: "How many walks the harness lives takes.")
     var walks: Int?
 
+    @Option(help: "Only the walk with this number, which a violation names, and print its commands; may be repeated.")
+    var walk: [UInt64] = []
+
     @Option(help: "The fraction of a walk's commands that is killed, from 0 to 1.")
     var kills = 0.3
 
@@ -100,6 +103,7 @@ struct Proofs: AsyncParsableCommand {
         )
         scale.fileSystem = on
         scale.walks = walks
+        scale.walk = walk
         scale.kills = kills
         scale.live = live
         scale.shapes = shapes?.split(separator: ",").map(String.init)

@@ -21,6 +21,8 @@ struct Scale: Sendable {
 
     /// The number of walks, the fractions of their commands, and the shapes of their stores.
     var walks: Int?
+    /// The seeds of single walks to repeat.
+    var walk: [UInt64] = []
     var kills = 0.3
     var live = 0.3
     var shapes: [String]?

@@ -24,7 +24,8 @@ struct StoreContent: Sendable {
 
     var tokens: Set<String> { Set(rows.keys) }
 
-    /// Reads the store; nil where there is none.
+    /// Reads the store; nil where there is none, or only the empty database that an app creates when it opens a path
+    /// whose store was moved.
     ///
     /// Throws when SQLite cannot read the file.
     static func read(_ path: String, probe: String?, in scratch: String) throws -> StoreContent? {
@@ -39,7 +40,9 @@ struct StoreContent: Sendable {
                 throw CocoaError(.fileWriteUnknown)
             }
         }
-        return try StoreContent(PlainStore(copy), probe: probe)
+        let store = try PlainStore(copy)
+        guard try store.rows("SELECT 1 FROM sqlite_schema LIMIT 1") != [] else { return nil }
+        return try StoreContent(store, probe: probe)
     }
 
     init(_ store: PlainStore, probe: String?) throws {

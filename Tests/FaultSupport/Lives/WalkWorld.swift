@@ -152,7 +152,13 @@ package final class WalkWorld {
             return []
         case .copy(let from, let to):
             guard contents[from] != nil, contents[to] == nil, !setting.hasOddNames else { return [] }
-            for suffix in ["", "-wal", "-journal"] where FileManager.default.fileExists(atPath: places[from] + suffix) {
+            for suffix in ["", "-wal", "-journal"] {
+                // An app may have left an empty database there.
+                if access(places[to] + suffix, F_OK) == 0 {
+                    try FileManager.default.removeItem(atPath: places[to] + suffix)
+                    shell.append("rm \(relative(places[to] + suffix))")
+                }
+                guard access(places[from] + suffix, F_OK) == 0 else { continue }
                 try FileManager.default.copyItem(atPath: places[from] + suffix, toPath: places[to] + suffix)
                 if !suffix.isEmpty { records.append(.other) }
                 shell.append("cp \(relative(places[from] + suffix)) \(relative(places[to] + suffix))")
