@@ -176,6 +176,8 @@ struct RelayVerbTests {
 
     @Test("relay watch prints notices, and commits of programs that do not use the relay, as they happen")
     func watching() async throws {
+        // The watching program reads the version of a store in rollback mode under a shared lock: without a timeout, an
+        // insert beside it may be refused as busy, and the awaited change never happens.
         let watched = try await Tool.run(
             command: [
                 "bash", "-c",
@@ -184,7 +186,7 @@ struct RelayVerbTests {
                 read -r line <&3
                 '\(Tool.path)' relay post '\(path)' --updated \(uri(7)) > /dev/null
                 read -r line <&3; printf '%s\\n' "$line"
-                sqlite3 '\(path)' "INSERT INTO habit(name) VALUES ('swim')"
+                sqlite3 -cmd '.timeout 10000' '\(path)' "INSERT INTO habit(name) VALUES ('swim')"
                 cat <&3
                 """,
             ]
