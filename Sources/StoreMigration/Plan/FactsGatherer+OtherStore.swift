@@ -3,18 +3,25 @@ import StoreFormat
 
 /// Whether the recorded stores are still at their paths.
 extension FactsGatherer {
-    /// The state with a void record, if the old store was removed and a different one with other content is at its path.
+    /// The state with a void record, if the old store was removed and a different one with other content is at its path,
+    /// or if the journal is an earlier copy of itself.
     ///
-    /// Nothing can be derived from the base then: what the new store lacks was never deleted.
+    /// Nothing can be derived from the base then: what the new store lacks was never deleted, and what the base lacks may
+    /// have been merged before.
     func standing(_ state: RunState) throws -> RunState {
-        guard case .shared(let shared) = state, try isOtherStore(than: shared) else { return state }
+        guard case .shared(let shared) = state, try whyVoid(shared) != nil else { return state }
         return .voided(shared)
     }
 
     /// Records that; returns true if it did.
     func voidIfOtherStore(_ state: RunState, in stateFolder: StateFolder) throws -> Bool {
-        guard case .voided = try standing(state), case .shared = state else { return false }
-        return try void(state, because: "another store is at the old path", in: stateFolder)
+        guard case .shared(let shared) = state, let reason = try whyVoid(shared) else { return false }
+        return try void(state, because: reason, in: stateFolder)
+    }
+
+    private func whyVoid(_ shared: RunState.SharedRun) throws -> String? {
+        if try isOtherStore(than: shared) { return "another store is at the old path" }
+        return try isEarlierJournal(shared) ? "the journal lacks a run that the receipt names" : nil
     }
 
     /// Voids the record of a pair, under the journal's lock; returns false if the journal has another state by now.
@@ -23,6 +30,30 @@ extension FactsGatherer {
             guard journal.state == state else { return false }
             try journal.append(.voided(because: reason))
             return true
+        }
+    }
+
+    /// True when the old store changed, and the receipt beside the new one names a later run over both than the journal: an
+    /// earlier copy of the journal was put back.
+    ///
+    /// Without a change of the old store nothing would be merged a second time.
+    private func isEarlierJournal(_ shared: RunState.SharedRun) throws -> Bool {
+        let stateFolder = surroundings.stateFolder(of: old)
+        guard new == shared.run.new, let beside = try folder(of: new),
+            let last = Receipt(beside: new.name, in: beside)?.origins.first(where: { $0.old == old.path }),
+            last.transaction != shared.run.transaction,
+            last.state.map({ StateFolder(of: old, named: $0).path }) ?? stateFolder.path == stateFolder.path,
+            let folder = try folder(of: old),
+            try !OldStateRecorder.isUnchanged(shared.oldState, at: old, in: folder)
+        else { return false }
+        let isKnown = try stateFolder.records()
+            .contains { if case .begin(let run) = $0 { run.transaction == last.transaction } else { false } }
+        guard !isKnown else { return false }
+        do { return try digest(of: old) != shared.oldState.digest } catch let error as StoreError
+            where error.code != .cancelled
+        {
+            // An unreadable store is reported as such.
+            return false
         }
     }
 

@@ -73,6 +73,53 @@ struct PairRecordTests {
         #expect(try lives.merge(into: "b", from: "a").outcome == .done)
     }
 
+    @Test("After an earlier copy of the journal is put back, no late row is merged a second time")
+    func earlierJournal() throws {
+        let lives = try Lives()
+        try lives.share("a", "b")
+        let journal = URL(filePath: try lives.store("a").folder + "/.store-migrate")
+        let copy = URL(filePath: try lives.store("c").folder + "/copy")
+        try FileManager.default.copyItem(at: journal, to: copy)
+        // The late row gets another key at b.
+        try lives.write("INSERT INTO t VALUES (3, 'late')", at: "a")
+        try lives.write("INSERT INTO t VALUES (3, 'of b')", at: "b")
+        #expect(try lives.share("a", "b").outcome == .merged)
+        #expect(try lives.values(at: "b") == ["one", "two", "of b", "late"])
+        try FileManager.default.removeItem(at: journal)
+        try FileManager.default.copyItem(at: copy, to: journal)
+
+        let status = try lives.status("a", "b")
+        #expect(status.lateWrites == .unknown)
+        #expect(status.findings.contains { $0.code == .commonStateUnknown })
+        #expect(throws: MigrationError.self) { try lives.merge(into: "b", from: "a") }
+        #expect(throws: MigrationError.self) { try lives.unshare("a", "b") }
+        #expect(try lives.share("a", "b").outcome == .bothHoldObjects)
+
+        #expect(try lives.values(at: "b") == ["one", "two", "of b", "late"])
+        #expect(try lives.values(at: "a") == ["one", "two", "late"])
+    }
+
+    @Test("A journal that is restored together with its unchanged store keeps the pair's record")
+    func earlierJournalAndStore() throws {
+        let lives = try Lives()
+        try lives.share("a", "b")
+        let folder = try lives.store("a").folder
+        let copy = URL(filePath: try lives.store("c").folder + "/copy")
+        try FileManager.default.copyItem(at: URL(filePath: folder), to: copy)
+        try lives.write("INSERT INTO t VALUES (3, 'late')", at: "a")
+        #expect(try lives.share("a", "b").outcome == .merged)
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder) {
+            try FileManager.default.removeItem(atPath: folder + "/" + name)
+        }
+        for name in try FileManager.default.contentsOfDirectory(atPath: copy.path) {
+            try FileManager.default.copyItem(atPath: copy.path + "/" + name, toPath: folder + "/" + name)
+        }
+
+        #expect(try lives.share("a", "b").outcome == .alreadyShared)
+
+        #expect(try lives.values(at: "b") == ["one", "two", "late"])
+    }
+
     @Test("Undoing a merge that a later base builds on voids the record, and deletes nothing")
     func builtOnMerge() throws {
         let lives = try mergedIntoOld()
