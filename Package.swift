@@ -251,7 +251,7 @@ let package = Package(
                 "UpgradeRehearsal", "StoreMigration", "StoreVerification", "ManagedObjects", "ChangeMerging",
                 "ChangeRelay", "StoreBackup", "ModelMigration", "ManagedObjectGeneration", "StoreFixtures",
                 "StoreFormat", "BuiltInStrategies", "StrategyProcess", "RunReports", "StoreStrategies", "SafeFiles",
-                "NearNames", .arguments, .logging, .systemPackage,
+                "NearNames", "CLinux", .arguments, .logging, .systemPackage,
             ],
             packageAccess: false,
             swiftSettings: strict

@@ -5,9 +5,11 @@
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <linux/openat2.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
@@ -68,4 +70,33 @@ int clinux_birth_time(int directory, const char *name, int64_t *seconds, int64_t
     *seconds = status.stx_btime.tv_sec;
     *nanoseconds = status.stx_btime.tv_nsec;
     return 1;
+}
+
+struct call {
+    int (*body)(void);
+    int result;
+};
+
+static void *perform(void *argument) {
+    struct call *call = argument;
+    call->result = call->body();
+    return NULL;
+}
+
+int clinux_call_with_stack(size_t least, size_t size, int (*body)(void)) {
+    struct rlimit limit;
+    struct call call = {.body = body};
+    pthread_attr_t attributes;
+    pthread_t thread;
+    // RLIM_INFINITY is the greatest number.
+    if (getrlimit(RLIMIT_STACK, &limit) == -1 || limit.rlim_cur >= least) return body();
+    // Without the thread, body has the stack that there is.
+    if (pthread_attr_init(&attributes) != 0) return body();
+    int failure = pthread_attr_setstacksize(&attributes, size);
+    if (failure == 0) failure = pthread_setattr_default_np(&attributes);
+    if (failure == 0) failure = pthread_create(&thread, &attributes, perform, &call);
+    pthread_attr_destroy(&attributes);
+    if (failure != 0) return body();
+    pthread_join(thread, NULL);
+    return call.result;
 }

@@ -1,3 +1,3 @@
 import Glibc
 
-exit(Launch.status())
+exit(Launch.statusWithStack())

@@ -48,4 +48,10 @@ int clinux_has_access_list(int descriptor);
 /* The magic number of the file system, from fstatfs(2). */
 int clinux_file_system_type(int descriptor, uint64_t *type);
 
+/*
+ * Returns what body returns. Where the stack is limited to less than least bytes, as with ulimit -s 64, body runs in a thread
+ * with a stack of size bytes, and so do later threads: the limit does not apply to the stacks of threads.
+ */
+int clinux_call_with_stack(size_t least, size_t size, int (*body)(void));
+
 #endif

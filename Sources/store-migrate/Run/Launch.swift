@@ -1,8 +1,15 @@
 import ArgumentParser
+import CLinux
 import StoreMigration
 
 /// One run of the tool, from the words of the command line to the exit status.
 enum Launch {
+    /// The stack that the tool needs, with a reserve, and the usual one.
+    private static let (leastStack, usualStack) = (2 << 20, 8 << 20)
+
+    /// Runs the command line of this process, even where its stack is limited to less than the tool needs.
+    static func statusWithStack() -> Int32 { clinux_call_with_stack(leastStack, usualStack) { Launch.status() } }
+
     /// Runs the command line of this process.
     static func status() -> Int32 {
         // The words end with a null pointer; the first is the name of the program.

@@ -167,4 +167,18 @@ struct BadInputTests {
         #expect(run.errors.lowercased().contains("too many"), "\(run.errors)")
         if run.status == 1 { #expect(run.errors.contains("ulimit -n"), "\(run.errors)") }
     }
+
+    @Test("The tool works with a stack limit of 64 KiB", arguments: ["share", "plan", "verify"])
+    func smallStack(verb: String) async throws {
+        let scratch = try Scratch()
+        for folder in ["old", "new"] { try scratch.folder(folder) }
+        let old = try await scratch.store("old/H.sqlite")
+        let words = verb == "verify" ? [old] : [old, scratch.path("new")]
+
+        let run = try await Tool.run(
+            command: ["bash", "-c", "ulimit -s 64; exec \"$@\"", "bash", try Tool.path, verb] + words
+        )
+
+        #expect(run.status == 0, "\(run.errors)")
+    }
 }
