@@ -33,6 +33,11 @@ struct UnshareRun {
         try requireNotSharedOn()
         try recover()
         if try gatherer.voidIfOtherStore(stateFolder.state(), in: stateFolder) { throw try notShared() }
+        if try !stateFolder.state().isUnsharing {
+            // Before late writes are merged.
+            try wayBack.requireJournal()
+            try requireWritableStores()
+        }
         let late = try mergeLateWrites()
         return try stateFolder.withJournal(deadline: surroundings.lockDeadline()) { journal in
             let (shared, transaction) = try begin(&journal)
@@ -134,6 +139,7 @@ struct UnshareRun {
         }
         try requireShared(shared, state)
         try requireOwnSupportFolder()
+        try requireWritableStores()
         var steps: [PlanStep] = []
         var findings: [Finding] = []
         if case .shared = state, try !gatherer.isUnchanged(shared.oldState) {
@@ -225,6 +231,22 @@ struct UnshareRun {
     private func requireOwnSupportFolder() throws {
         guard let folder = try gatherer.folder(of: new) else { return }
         try withdrawal(unjournalled: nil).requireOwnSupportFolder(in: folder)
+    }
+
+    /// Throws unless this user can write both stores, and create files beside them.
+    private func requireWritableStores() throws {
+        for store in [old, new] {
+            guard let folder = try gatherer.folder(of: store) else { continue }
+            let refusal = { (reason: String) in
+                MigrationError(
+                    .notWritable,
+                    "cannot write to the \(store == old ? "old" : "new") store: \(reason)",
+                    path: store.path,
+                    advice: "Run as its owner, or give this user write access: chmod, setfacl, chattr -i -a."
+                )
+            }
+            try ShareRequirements.requireWritable(store, in: folder, removing: true, else: refusal)
+        }
     }
 
     /// Throws unless the new path has the shared store, and the unshare's journal can be created beside it.

@@ -131,6 +131,32 @@ struct UnshareTests {
         #expect(try World(places) == before)
     }
 
+    @Test(
+        "The plan of an unshare and the unshare end with notWritable for an unwritable file, and merge nothing before",
+        .enabled(if: FileMark.isAvailable),
+        arguments: ["old", "new", "folder of old"]
+    )
+    func markedFiles(kind: String) throws {
+        let world = try MergeWorld()
+        let places = world.places
+        try places.share(MergeWorld.capture)
+        try world.rename(1, to: "Late", in: places.oldStore)
+        let bytes = { try [places.old, places.container].map { try $0.everything().mapValues(\.bytes) } }
+        let before = try bytes()
+        do {
+            let file = kind == "new" ? places.newStore.path : places.oldStore.path
+            let mark = try #require(FileMark("i", on: kind == "folder of old" ? places.old.path : file))
+            defer { withExtendedLifetime(mark) {} }
+            for run in [
+                { _ = try unsharing(places).planAndWait() }, { _ = try unsharing(places).unshareAndWait() },
+            ] {
+                let error = #expect(throws: MigrationError.self) { try run() }
+                #expect(error?.outcome == .notWritable)
+            }
+        }
+        #expect(try bytes() == before)
+    }
+
     @Test("unshare accepts the new store's folder in place of its path")
     func folder() throws {
         let world = try MergeWorld()
