@@ -108,7 +108,7 @@ struct ShareEngine {
             let ask = { (plan: SharePlan) in if let states { try consent?.require(plan, states) } }
             if try engine.voidIfDecided(prospect, state, ask) { continue }
             if let outcome = try engine.settled(prospect, state) {
-                return try writing(importingLegacyChanges(outcome, prospect).adding(recovered), to: file)
+                return try writing(importingLegacyChanges(namingLosingRows(outcome, recovered), prospect), to: file)
             }
             if prospect.plan.work != nil { try engine.require(prospect) }
             // A resolver decides here, before the old store is fenced.
@@ -117,10 +117,19 @@ struct ShareEngine {
             let outcome = try stateFolder.withJournal(deadline: surroundings.lockDeadline()) {
                 try keepingChoices(of: $0.state).shareExclusively(prospect, file, consent, &$0)
             }
-            if let outcome { return importingLegacyChanges(outcome, prospect).adding(recovered) }
+            if let outcome { return try importingLegacyChanges(namingLosingRows(outcome, recovered), prospect) }
             logger.notice("the stores changed since they were inspected; inspecting again")
         }
         throw MigrationError(.busy, "both stores keep changing", path: old.path, advice: "Run the command again.")
+    }
+
+    /// Adds the findings of the recovery, and names the rows that lost in earlier merges: a merge that was killed after its
+    /// last record did not.
+    private func namingLosingRows(_ outcome: ShareOutcome, _ recovered: [Finding]) throws -> ShareOutcome {
+        guard [.alreadyShared, .merged].contains(outcome.outcome) else { return outcome.adding(recovered) }
+        let named = recovered.map(\.path) + [outcome.merge?.parkedRows]
+        let losing = try stateFolder.losingRows().filter { !named.contains($0) }
+        return outcome.adding(recovered + losing.map(Finding.losingRows(at:)))
     }
 
     /// The state without the pair's record, if another or an older store is at the new path and the caller decided what

@@ -53,6 +53,7 @@ struct StatusGatherer {
             findings.append(.recordedElsewhere(folder, at: new))
         }
         if case .voided = state { findings.append(.commonStateUnknown(at: old)) }
+        findings += sharedOn(newCondition)
         findings += [old, new].flatMap(AsideFolder.stores(displacedFrom:)).map(Finding.storeKept(at:))
         findings += try surroundings.stateFolder(of: old).losingRows().map(Finding.losingRows(at:))
         if lateWrites == .found { findings.append(.writtenLate(at: old)) }
@@ -72,6 +73,17 @@ struct StatusGatherer {
             next: advice.next,
             choices: advice.choices
         )
+    }
+
+    /// The pair of a captured new store with a third one: rows that a share of this pair carries do not arrive there.
+    private func sharedOn(_ condition: StoreCondition) -> [Finding] {
+        guard let inspection = condition.inspection, inspection.fence == nil,
+            case .shared(let further)? = try? surroundings.besideStores.stateFolder(of: new).state(isShownOnly: true),
+            further.run.new != old
+        else { return [] }
+        let target = further.run.new.path
+        let message = "the new store was shared on to \(target), and takes writes; see the status of that pair"
+        return [Finding(.sharedOn, .info, level: .files, message, path: new.path)]
     }
 
     private func describe(_ decision: RecoveryDecision) -> String {
@@ -237,6 +249,8 @@ struct StatusGatherer {
 }
 
 extension Finding.Code {
+    /// The new store was shared to a third one, and still takes writes.
+    public static let sharedOn = Finding.Code(rawValue: "sharedOn")
     /// A file exists that cannot be read as a store.
     public static let foundButUnreadable = Finding.Code(rawValue: "foundButUnreadable")
 }

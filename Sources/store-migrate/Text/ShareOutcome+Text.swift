@@ -14,8 +14,8 @@ extension ShareOutcome {
             let replaced = outcome == .unshared ? "the replaced old store" : "the store that was at the new path"
             rows.append(["former", Escaped.path(displaced), "\(replaced), kept whole"])
         }
-        if let losing = findings.first(where: { $0.code == .losingRowsKept })?.path {
-            rows.append(["losing rows", Escaped.path(losing), "of the merge that was finished, one a line"])
+        for losing in findings where losing.code == .losingRowsKept {
+            rows.append(["losing rows", Escaped.path(losing.path ?? ""), "of an earlier merge, one a line"])
         }
         if let migration = work?.migration { rows.append(["model", "migrated to \(migration.target.text)", ""]) }
         for carried in findings where carried.code == .relayCarried {

@@ -17,7 +17,8 @@ extension StatusReport {
         if let recovery { rows.append(["", Escaped.text(recovery)]) }
         if lateWrites != .notApplicable { rows.append(["late writes", lateWrites.rawValue]) }
         var lines = [TextTable.text(rows)]
-        lines += findings.filter { $0.severity >= .warning || $0.code == .runAtWork }.map { "  " + $0.line(style) }
+        let shown = findings.filter { $0.severity >= .warning || [.runAtWork, .sharedOn].contains($0.code) }
+        lines += shown.map { "  " + $0.line(style) }
         if !choices.isEmpty {
             lines.append("Choose one:")
             lines += choices.map { "  " + command($0) }

@@ -99,6 +99,22 @@ struct PairRecordTests {
         #expect(try lives.values(at: "a") == ["one", "two", "late"])
     }
 
+    @Test("The status of a pair names the third store to which its captured new store was shared")
+    func capturedChain() throws {
+        let lives = try Lives()
+        try lives.share("a", "b")
+        #expect(try !lives.status("a", "b").findings.contains { $0.code == .sharedOn })
+        try lives.share("b", "c")
+
+        let finding = try #require(lives.status("a", "b").findings.first { $0.code == .sharedOn })
+        #expect(finding.severity == .info)
+        #expect(finding.message.contains(try lives.store("c").path))
+        #expect(try !lives.status("b", "c").findings.contains { $0.code == .sharedOn })
+        // A fenced one is out of use, which the status says otherwise.
+        try lives.share("b", "c", .fence)
+        #expect(try !lives.status("a", "b").findings.contains { $0.code == .sharedOn })
+    }
+
     @Test("A journal that is restored together with its unchanged store keeps the pair's record")
     func earlierJournalAndStore() throws {
         let lives = try Lives()

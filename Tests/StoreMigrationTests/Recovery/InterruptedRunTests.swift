@@ -261,7 +261,7 @@ struct InterruptedRunTests {
             ) { first, _ in first }
     }
 
-    @Test("A resume with nothing to do names the rows that lost in a merge, which may have been killed before it did")
+    @Test("A resume and a share with nothing to do name the rows that lost in a merge, which may have been killed")
     func namesLosingRows() throws {
         let lives = try Lives()
         try lives.share("a", "b")
@@ -275,5 +275,14 @@ struct InterruptedRunTests {
         #expect(outcome.outcome == .done)
         let path = try #require(outcome.findings.first { $0.code == .losingRowsKept }?.path)
         #expect(path.hasSuffix(".parked.jsonl"))
+        let again = try lives.share("a", "b")
+        #expect(again.outcome == .alreadyShared)
+        #expect(again.findings.filter { $0.code == .losingRowsKept }.map(\.path) == [path])
+        #expect(!merged.findings.contains { $0.code == .losingRowsKept })
+        // The next merge names the rows of the earlier one, too.
+        try lives.write("UPDATE t SET v = 'later' WHERE id = 2", at: "a")
+        let next = try lives.share("a", "b")
+        #expect(next.outcome == .merged)
+        #expect(next.findings.filter { $0.code == .losingRowsKept }.map(\.path) == [path])
     }
 }
