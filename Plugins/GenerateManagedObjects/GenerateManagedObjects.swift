@@ -4,7 +4,7 @@ import PackagePlugin
 /// Writes a Swift class for each entity of the models in a target, before the target is compiled.
 ///
 /// A model is a `.xcdatamodeld` or `.xcdatamodel`, a `.momd` or `.mom`, a recipe whose name ends in `.model.yaml`, or a Core
-/// Data store of any name. The target must depend on the product `ManagedObjects`.
+/// Data store of any name; other SQLite files have no classes. The target must depend on the product `ManagedObjects`.
 @main
 struct GenerateManagedObjects: BuildToolPlugin {
     func createBuildCommands(context: PluginContext, target: any Target) async throws -> [Command] {
@@ -15,17 +15,32 @@ struct GenerateManagedObjects: BuildToolPlugin {
             Diagnostics.warning("the target \(target.name) has no model for GenerateManagedObjects")
             return []
         }
-        return models.map { model in
-            let name = model.lastPathComponent
-            let output = context.pluginWorkDirectoryURL.appendingPathComponent(name + ".swift")
-            return .buildCommand(
-                displayName: "Writing the classes of \(name)",
-                executable: tool,
-                arguments: [model.path, output.path],
-                inputFiles: Self.files(of: model),
-                outputFiles: [output]
-            )
+        let outputs = models.map { model in
+            context.pluginWorkDirectoryURL.appendingPathComponent(Self.outputName(of: model, in: target.directoryURL))
         }
+        let byOutput = Dictionary(grouping: zip(models, outputs), by: \.1)
+        for pairs in byOutput.values where pairs.count > 1 {
+            Diagnostics.error(
+                "\(pairs[0].0.path) and \(pairs[1].0.path) would have the same file of classes: rename one of them"
+            )
+            return []
+        }
+        // One command for all: it detects a class that two models have.
+        return [
+            .buildCommand(
+                displayName: "Writing the classes of \(models.map(\.lastPathComponent).joined(separator: ", "))",
+                executable: tool,
+                arguments: zip(models, outputs).flatMap { [$0.path, $1.path] },
+                inputFiles: models.flatMap(Self.files),
+                outputFiles: outputs
+            )
+        ]
+    }
+
+    /// The path below the target in one name, because the files of a module must have different names.
+    private static func outputName(of model: URL, in folder: URL) -> String {
+        let components = model.pathComponents.dropFirst(folder.pathComponents.count)
+        return components.joined(separator: "-") + ".swift"
     }
 
     /// The models in a folder and its subfolders, without the versions inside of one.

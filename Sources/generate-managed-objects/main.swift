@@ -3,16 +3,25 @@ import ManagedObjectGeneration
 import SafeFiles
 import SystemPackage
 
-/// Writes the classes of a model to a file; the folder must exist.
-func generate(from model: String, to output: FilePath) throws {
-    let source = try ModelSource(path: model)
-    let generated = ManagedObjectSource(
-        model: source.model,
-        annotations: source.annotations,
-        origin: FilePath(model).lastComponent?.string ?? model
-    )
-    let folder = try Directory.open(path: output.removingLastComponent().string)
-    try folder.replace(output.lastComponent?.string ?? "", with: Array(generated.text.utf8), mode: 0o644)
+/// Writes the classes of each model to its file; the folders must exist.
+func generate(_ models: [(path: String, output: FilePath)]) throws {
+    let members = try models.map { model in
+        do {
+            return try TargetModels.Member(path: model.path)
+        } catch {
+            throw Failure(message: "\(model.path): error: \(error)")
+        }
+    }
+    for (model, text) in zip(models, try TargetModels(members).texts) {
+        let folder = try Directory.open(path: model.output.removingLastComponent().string)
+        try folder.replace(model.output.lastComponent?.string ?? "", with: Array(text.utf8), mode: 0o644)
+    }
+}
+
+/// A message that the build shows as an error of a file.
+struct Failure: Error, CustomStringConvertible {
+    let message: String
+    var description: String { message }
 }
 
 func complain(_ message: String) {
@@ -20,15 +29,19 @@ func complain(_ message: String) {
     _ = write(STDERR_FILENO, line, line.count)
 }
 
-// The plugin GenerateManagedObjects starts this program.
-guard CommandLine.arguments.count == 3 else {
-    complain("usage: generate-managed-objects MODEL OUTPUT")
+// The plugin GenerateManagedObjects starts this program with all models of a target.
+let arguments = Array(CommandLine.arguments.dropFirst())
+guard !arguments.isEmpty, arguments.count.isMultiple(of: 2) else {
+    complain("usage: generate-managed-objects MODEL OUTPUT [MODEL OUTPUT ...]")
     exit(2)
 }
 do {
-    try generate(from: CommandLine.arguments[1], to: FilePath(CommandLine.arguments[2]))
+    let pairs = stride(from: 0, to: arguments.count, by: 2)
+    try generate(pairs.map { (arguments[$0], FilePath(arguments[$0 + 1])) })
+} catch let failure as Failure {
+    complain(failure.message)
+    exit(1)
 } catch {
-    // The build shows it as an error of the model's file.
-    complain("\(CommandLine.arguments[1]): error: \(error)")
+    complain("error: \(error)")
     exit(1)
 }
