@@ -3,6 +3,13 @@ import ManagedObjects
 /// The class of the laboratory's objects, written by hand: it counts its fired faults in the user info of its context.
 final class TestDummy: ManagedObject, TypedObject {
     static var entityName: String { "TestDummy" }
+    static var properties: [TypedProperty] {
+        [
+            TypedProperty(attribute: "id", \TestDummy.id, \TestDummy?.?.id),
+            TypedProperty(attribute: "name", \TestDummy.name, \TestDummy?.?.name),
+            TypedProperty(attribute: "isEven", \TestDummy.isEven, \TestDummy?.?.isEven),
+        ]
+    }
 
     var id: Int64? {
         get { self[attribute: "id"] }

@@ -8,6 +8,7 @@ struct GeneratedClass {
             case attribute
             case mandatory
             case rawValue
+            case mandatoryRawValue
             case toOne
             case toMany
             case ordered
@@ -139,24 +140,26 @@ struct ClassNaming {
         }
         if attribute.allowsExternalBinaryDataStorage { facts.append("A large value is stored in a file of its own.") }
         let comments = comments(annotation, facts)
-        if let enumeration = annotation?.enumeration, SwiftName.isType(enumeration) {
+        // Derived values exist only after a save.
+        let isOptional = attribute.isOptional || attribute.isDerived
+        if let enumeration = annotation?.enumeration, SwiftName.isEnumeration(enumeration) {
             return GeneratedClass.Property(
                 name: name,
                 modelName: attribute.name,
-                kind: .rawValue,
-                type: enumeration + "?",
+                kind: isOptional ? .rawValue : .mandatoryRawValue,
+                type: enumeration + (isOptional ? "?" : ""),
                 isReadOnly: attribute.isDerived,
                 comments: comments
             )
         }
         let type = attribute.type.swiftName
-        // An attribute value can be null itself. Derived values exist only after a save.
-        let isOptional = attribute.isOptional && type != "AttributeValue" || attribute.isDerived
+        // An attribute value can be null itself.
+        let hasOptionalType = isOptional && (type != "AttributeValue" || attribute.isDerived)
         return GeneratedClass.Property(
             name: name,
             modelName: attribute.name,
-            kind: isOptional ? .attribute : .mandatory,
-            type: isOptional ? type + "?" : type,
+            kind: hasOptionalType ? .attribute : .mandatory,
+            type: hasOptionalType ? type + "?" : type,
             isReadOnly: attribute.isDerived,
             comments: comments
         )

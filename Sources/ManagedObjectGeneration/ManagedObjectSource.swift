@@ -51,8 +51,11 @@ public struct ManagedObjectSource: Sendable {
             lines.append("    open class var modelClasses: [any TypedObject.Type] { allClasses }")
         }
         lines.append("    override open class var plainClass: ManagedObject.Type { \(generated.name).self }")
+        lines.append(
+            "    \(override)open class var properties: [TypedProperty] { properties(of: \(generated.name).self) }"
+        )
         for property in generated.properties { lines += [""] + Self.lines(property).map { "    " + $0 } }
-        return lines + ["}"]
+        return lines + [""] + listing(generated).map { "    " + $0 } + ["}"]
     }
 
     private static func lines(_ property: GeneratedClass.Property) -> [String] {
@@ -69,15 +72,46 @@ public struct ManagedObjectSource: Sendable {
         if property.name != property.modelName {
             lines.append("/// Its name in the model is \(SwiftName.literal(property.modelName)).")
         }
-        // The app declares an enumeration, which need not be public.
-        let access = property.kind == .rawValue ? "final " : "final public "
         let value = "self[\(property.kind.rawValue): \(SwiftName.literal(property.modelName))]"
-        guard !property.isReadOnly else { return lines + ["\(access)var \(name): \(property.type) { \(value) }"] }
+        guard !property.isReadOnly else { return lines + ["final public var \(name): \(property.type) { \(value) }"] }
         return lines + [
-            "\(access)var \(name): \(property.type) {",
+            "final public var \(name): \(property.type) {",
             "    get { \(value) }",
             "    set { \(value) = newValue }",
             "}",
         ]
+    }
+
+    /// The function that lists the properties, with key paths from this class or from a subclass of the app.
+    private static func listing(_ generated: GeneratedClass) -> [String] {
+        var lines = [
+            "/// The properties, with key paths from this class or from a subclass that an app registers.",
+            "public final class func properties<Subclass: \(generated.name)>(of type: Subclass.Type) -> [TypedProperty] {",
+        ]
+        let listed = generated.properties.filter { $0.kind != .fetched }
+        lines +=
+            listed.isEmpty
+            ? ["    let list: [TypedProperty] = []"]
+            : ["    let list: [TypedProperty] = ["] + listed.flatMap(element) + ["    ]"]
+        return lines + ["    return \(generated.parent.map { "\($0).properties(of: type) + " } ?? "")list", "}"]
+    }
+
+    /// The element of a list of properties, on several lines if it is long.
+    private static func element(_ property: GeneratedClass.Property) -> [String] {
+        let name = SwiftName.escaped(property.name)
+        let chained = "\\Subclass?.?.\(name)"
+        var arguments = [
+            "\(property.kind.rawValue): \(SwiftName.literal(property.modelName))", "\\Subclass.\(name)", chained,
+        ]
+        if property.kind == .toMany || property.kind == .ordered {
+            arguments += ["count: \\Subclass.\(name).count", "\(chained).count"]
+        }
+        let line = "        TypedProperty(\(arguments.joined(separator: ", "))),"
+        // Four more columns when it is in its class.
+        guard line.count > 116 else { return [line] }
+        return ["        TypedProperty("]
+            + arguments.enumerated().map { "            \($1)" + ($0 == arguments.count - 1 ? "" : ",") } + [
+                "        ),"
+            ]
     }
 }

@@ -31,6 +31,9 @@ enum SwiftName {
             }
     }
 
+    /// True for the name of a type that may be an enumeration: not one of the scalar types that model editors note.
+    static func isEnumeration(_ name: String) -> Bool { isType(name) && !scalars.contains(name) }
+
     /// A text as a string literal.
     static func literal(_ text: String) -> String {
         var result = "\""
@@ -64,9 +67,14 @@ enum SwiftName {
 
     // MARK: Parts
 
-    /// The parts of a name between the characters that an identifier may not contain.
+    /// The parts of a name between the characters that an identifier may not contain, or that are invisible in it.
     private static func parts(of name: String) -> [String] {
-        name.unicodeScalars.split { !$0.properties.isXIDContinue || isInvisible($0) || $0 == "\u{B7}" }
+        name.unicodeScalars
+            .split { scalar in
+                !scalar.properties.isXIDContinue || isInvisible(scalar) || scalar == "\u{B7}"
+                    // For example the variation selector after an emoji.
+                    || scalar.properties.isDefaultIgnorableCodePoint || scalar.properties.isVariationSelector
+            }
             .map { String(String.UnicodeScalarView($0)) }
     }
 
@@ -121,6 +129,20 @@ enum SwiftName {
         "Any", "as", "await", "false", "is", "nil", "self", "Self", "super", "throws", "true", "try",
     ]
 
+    /// The types of single values in Swift, Foundation and C.
+    private static let scalars: Set<String> = [
+        "BOOL", "Bool", "CGFloat", "Character", "Data", "Date", "Decimal", "Double", "Float", "Float16", "Float32",
+        "Float64",
+        "Float80", "Foundation.Data", "Foundation.Date", "Foundation.Decimal", "Foundation.URL", "Foundation.UUID",
+        "Int",
+        "Int128", "Int16", "Int32", "Int64", "Int8", "NSData", "NSDate", "NSDecimalNumber", "NSInteger", "NSNumber",
+        "NSString", "NSTimeInterval", "NSUInteger", "NSURL", "NSUUID", "String", "Swift.Bool", "Swift.Double",
+        "Swift.Float", "Swift.Int", "Swift.Int16", "Swift.Int32", "Swift.Int64", "Swift.String", "TimeInterval", "UInt",
+        "UInt128", "UInt16", "UInt32", "UInt64", "UInt8", "URL", "UUID", "bool", "char", "double", "float", "int",
+        "int16_t", "int32_t", "int64_t", "int8_t", "long", "short", "uint16_t", "uint32_t", "uint64_t", "uint8_t",
+        "unsigned",
+    ]
+
     /// Words after a dot with a meaning of their own, and members that every object has.
     private static let reservedMembers: Set<String> = [
         "self", "Self", "init", "deinit", "subscript", "Type", "Protocol",
@@ -135,8 +157,8 @@ enum SwiftName {
         "Any", "AnyObject", "Array", "AttributeValue", "Bool", "Character", "Data", "Date", "Decimal", "Dictionary",
         "Double", "Error", "FetchPredicate", "FetchRequest", "Float", "Int", "Int16", "Int32", "Int64", "KeyPath",
         "ManagedObject", "ManagedObjectContext", "ManagedObjectID", "ManagedObjectModel", "Never", "Optional",
-        "Protocol", "Result", "Self", "Set", "String", "Task", "Type", "TypedObject", "TypedPredicate", "URL", "UUID",
-        "Void",
+        "Protocol", "Result", "Self", "Set", "String", "Subclass", "Task", "Type", "TypedObject", "TypedPredicate",
+        "TypedProperty", "URL", "UUID", "Void",
     ]
 }
 

@@ -16,7 +16,10 @@ struct MisuseTests {
             origin: "Habits.xcdatamodel"
         )
         .text
-        let app = "import Foundation\nimport ManagedObjects\n\nenum Colour: String { case red }\n\n" + function + "\n"
+        let app =
+            "import Foundation\nimport ManagedObjects\n\npublic enum Colour: String { case red }\n"
+            + "public enum Mood: Int16, MandatoryEnumeration { case good; public static var absentValue: Mood { .good } }\n\n"
+            + function + "\n"
         return try compiler.complaints(about: ["App.swift": app, "HabitsObjects.swift": classes])
     }
 
@@ -108,6 +111,9 @@ struct MisuseTests {
         let names = [
             "class", "default", "self", "Type", "init", "objectID", "value", "set", "get", "any", "some", "entityName",
             "first name", "first-name", "Any", "Set", "Data", "2nd", "_", "größe", "日付", "🎸", "a\"b", "await", "x\ny",
+            "❤️", "☂️", "👨‍👩‍👧", "1️⃣", "🇩🇪", "e\u{301}cole", "école", "ﷺ", "℘", "ª", "²", "x²", "\u{3164}", "a\u{200D}b",
+            "\u{FE0F}",
+            "properties", "Subclass", "TypedProperty", "list", "ー", "゛", "・", "٣", "𝒳", "name_", "$0", "`",
             "modelClasses", "shape", "graph", "status", "base", "description", "Habit", "newValue", "path",
             "all classes",
         ]

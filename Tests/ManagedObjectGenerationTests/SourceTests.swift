@@ -67,7 +67,7 @@ struct SourceTests {
             attributes: [
                 "class", "default", "self", "Type", "objectID", "hash", "value", "first name", "first-name",
                 "firstName",
-                "NAME", "URLString", "2nd", "_", "größe", "日付", "🎸", "a\"b\\c", "line\nbreak",
+                "NAME", "URLString", "2nd", "_", "größe", "日付", "🎸", "❤️", "a\"b\\c", "line\nbreak",
             ]
             .map { Self.attribute($0) }
         )
@@ -85,7 +85,7 @@ struct SourceTests {
             "first-name": "firstNameProperty",
             "firstName": "firstNameProperty2", "NAME": "name", "URLString": "urlString", "2nd": "_2nd", "_": "property",
             "größe": "größe", "日付": "日付", "🎸": "propertyProperty", #"a\"b\\c"#: "aBC", #"line\u{a}break"#: "lineBreak",
-            "Class": "classProperty", "naMe": "naMe",
+            "Class": "classProperty", "naMe": "naMe", "❤️": "propertyProperty2",
         ]
         #expect(properties == expected.mapValues { $0 + ": String?" })
         #expect(text.contains("open class MyEntity: ManagedObject, TypedObject {"))
@@ -140,6 +140,9 @@ struct SourceTests {
                 <?xml version="1.0"?><model><entity name="A">
                 <attribute name="kind" attributeType="Integer 16"><userInfo><entry key="attributeValueScalarType" value="Kind"/>
                 <entry key="comment" value="First.&#10;*/ Second \u{202E}third."/></userInfo></attribute>
+                <attribute name="optional" attributeType="String" optional="YES"><userInfo><entry key="enum" value="App.Kind"/></userInfo></attribute>
+                <attribute name="count" attributeType="Integer 32"><userInfo><entry key="attributeValueScalarType" value="int32_t"/></userInfo></attribute>
+                <attribute name="size" attributeType="Double"><userInfo><entry key="attributeValueScalarType" value="Double"/></userInfo></attribute>
                 <attribute name="odd" attributeType="String"><userInfo><entry key="enum" value="A; exit(1)"/></userInfo></attribute>
                 <fetchedProperty name="kind" optional="YES"><fetchRequest name="f" entity="A" predicateString='odd == "x"'/>
                 </fetchedProperty><fetchedProperty name="gone"><fetchRequest name="f" entity="B"/></fetchedProperty>
@@ -152,10 +155,13 @@ struct SourceTests {
         let text = ManagedObjectSource(model: source.model, annotations: source.annotations, origin: "Model").text
         #expect(
             text.contains(
-                "    /// First.\n    /// */ Second third.\n    final var kind: Kind? {\n        get { self[rawValue: \"kind\"] }"
+                "    /// First.\n    /// */ Second third.\n    final public var kind: Kind {\n        get { self[mandatoryRawValue: \"kind\"] }"
             )
         )
         #expect(text.contains("final public var odd: String {"))
+        #expect(text.contains("final public var optional: App.Kind? {\n        get { self[rawValue: \"optional\"] }"))
+        // The name of a scalar type says nothing about the attribute's type, which the model has.
+        #expect(text.contains("final public var count: Int32 {") && text.contains("final public var size: Double {"))
         #expect(
             text.contains(
                 """

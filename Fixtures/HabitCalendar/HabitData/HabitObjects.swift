@@ -8,6 +8,7 @@ open class DaysChallenge: ManagedObject, TypedObject {
     open class var entityName: String { "DaysChallenge" }
     open class var modelClasses: [any TypedObject.Type] { allClasses }
     override open class var plainClass: ManagedObject.Type { DaysChallenge.self }
+    open class var properties: [TypedProperty] { properties(of: DaysChallenge.self) }
 
     final public var fromDate: Date {
         get { self[mandatory: "fromDate"] }
@@ -33,6 +34,24 @@ open class DaysChallenge: ManagedObject, TypedObject {
         get { self[toOne: "habit"] }
         set { self[toOne: "habit"] = newValue }
     }
+
+    /// The properties, with key paths from this class or from a subclass that an app registers.
+    public final class func properties<Subclass: DaysChallenge>(of type: Subclass.Type) -> [TypedProperty] {
+        let list: [TypedProperty] = [
+            TypedProperty(mandatory: "fromDate", \Subclass.fromDate, \Subclass?.?.fromDate),
+            TypedProperty(mandatory: "isClosed", \Subclass.isClosed, \Subclass?.?.isClosed),
+            TypedProperty(mandatory: "toDate", \Subclass.toDate, \Subclass?.?.toDate),
+            TypedProperty(
+                toMany: "days",
+                \Subclass.days,
+                \Subclass?.?.days,
+                count: \Subclass.days.count,
+                \Subclass?.?.days.count
+            ),
+            TypedProperty(toOne: "habit", \Subclass.habit, \Subclass?.?.habit),
+        ]
+        return list
+    }
 }
 
 /// The entity Habit.
@@ -42,6 +61,7 @@ open class Habit: ManagedObject, TypedObject {
     open class var entityName: String { "Habit" }
     open class var modelClasses: [any TypedObject.Type] { allClasses }
     override open class var plainClass: ManagedObject.Type { Habit.self }
+    open class var properties: [TypedProperty] { properties(of: Habit.self) }
 
     final public var colour: String? {
         get { self[attribute: "colour"] }
@@ -80,6 +100,32 @@ open class Habit: ManagedObject, TypedObject {
         get { self[toMany: "days"] }
         set { self[toMany: "days"] = newValue }
     }
+
+    /// The properties, with key paths from this class or from a subclass that an app registers.
+    public final class func properties<Subclass: Habit>(of type: Subclass.Type) -> [TypedProperty] {
+        let list: [TypedProperty] = [
+            TypedProperty(attribute: "colour", \Subclass.colour, \Subclass?.?.colour),
+            TypedProperty(mandatory: "createdAt", \Subclass.createdAt, \Subclass?.?.createdAt),
+            TypedProperty(mandatory: "id", \Subclass.id, \Subclass?.?.id),
+            TypedProperty(mandatory: "name", \Subclass.name, \Subclass?.?.name),
+            TypedProperty(attribute: "picture", \Subclass.picture, \Subclass?.?.picture),
+            TypedProperty(
+                toMany: "challenges",
+                \Subclass.challenges,
+                \Subclass?.?.challenges,
+                count: \Subclass.challenges.count,
+                \Subclass?.?.challenges.count
+            ),
+            TypedProperty(
+                toMany: "days",
+                \Subclass.days,
+                \Subclass?.?.days,
+                count: \Subclass.days.count,
+                \Subclass?.?.days.count
+            ),
+        ]
+        return list
+    }
 }
 
 /// The entity HabitDay.
@@ -87,6 +133,7 @@ open class HabitDay: ManagedObject, TypedObject {
     open class var entityName: String { "HabitDay" }
     open class var modelClasses: [any TypedObject.Type] { allClasses }
     override open class var plainClass: ManagedObject.Type { HabitDay.self }
+    open class var properties: [TypedProperty] { properties(of: HabitDay.self) }
 
     final public var date: Date {
         get { self[mandatory: "date"] }
@@ -106,6 +153,17 @@ open class HabitDay: ManagedObject, TypedObject {
     final public var habit: Habit? {
         get { self[toOne: "habit"] }
         set { self[toOne: "habit"] = newValue }
+    }
+
+    /// The properties, with key paths from this class or from a subclass that an app registers.
+    public final class func properties<Subclass: HabitDay>(of type: Subclass.Type) -> [TypedProperty] {
+        let list: [TypedProperty] = [
+            TypedProperty(mandatory: "date", \Subclass.date, \Subclass?.?.date),
+            TypedProperty(mandatory: "wasExecuted", \Subclass.wasExecuted, \Subclass?.?.wasExecuted),
+            TypedProperty(toOne: "challenge", \Subclass.challenge, \Subclass?.?.challenge),
+            TypedProperty(toOne: "habit", \Subclass.habit, \Subclass?.?.habit),
+        ]
+        return list
     }
 }
 

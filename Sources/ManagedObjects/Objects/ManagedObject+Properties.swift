@@ -24,34 +24,52 @@ extension ManagedObject {
             if let value = presentValue(key) { return Value(attributeValue: value) ?? Value.absentValue }
             return remoteAttribute(key) ?? Value.absentValue
         }
-        set { self[attribute: key] = newValue }
+        set {
+            writing {
+                if newValue.attributeValue == Value.absentValue.attributeValue,
+                    try replacesStoredValue(of: key, where: { Value(attributeValue: $0) == nil })
+                {
+                    return
+                }
+                try setValue(newValue, forKey: key)
+            }
+        }
     }
 
     /// An attribute as a case of an enumeration; nil for a raw value that is none.
     public subscript<Value: RawRepresentable>(rawValue key: String) -> Value?
     where Value.RawValue: AttributeConvertible {
-        get {
-            guard !status.contains(.probe) else { return PathRecorder.enumeration(key) }
-            return self[attribute: key].flatMap(Value.init)
-        }
+        get { self[attribute: key].flatMap(Value.init) }
         set { self[attribute: key] = newValue?.rawValue }
+    }
+
+    /// An attribute that the model requires, as a case of an enumeration.
+    public subscript<Value: MandatoryEnumeration>(mandatoryRawValue key: String) -> Value {
+        get { self[rawValue: key] ?? Value.absentValue }
+        set {
+            writing {
+                if newValue.rawValue.attributeValue == Value.absentValue.rawValue.attributeValue,
+                    try replacesStoredValue(
+                        of: key,
+                        where: { Value.RawValue(attributeValue: $0).flatMap(Value.init) == nil }
+                    )
+                {
+                    return
+                }
+                try setValue(newValue.rawValue, forKey: key)
+            }
+        }
     }
 
     /// The destination of a to-one relationship.
     public subscript<Destination: ManagedObject>(toOne key: String) -> Destination? {
-        get {
-            guard !status.contains(.probe) else { return PathRecorder.toOne(key) }
-            return reading { try object(forKey: key).map { try ObjectGraph.typed([$0])[0] } } ?? nil
-        }
+        get { reading { try object(forKey: key).map { try ObjectGraph.typed([$0])[0] } } ?? nil }
         set { writing { try setObject(newValue, forKey: key) } }
     }
 
     /// The destinations of a to-many relationship without an order.
     public subscript<Destination: ManagedObject>(toMany key: String) -> Set<Destination> {
         get {
-            guard !status.contains(.probe) else {
-                return PathRecorder.toMany(key) { (objects: [Destination]) in Set(objects) }
-            }
             let objects: [Destination] = destinations(key)
             return Set(objects)
         }
@@ -60,10 +78,7 @@ extension ManagedObject {
 
     /// The destinations of an ordered to-many relationship.
     public subscript<Destination: ManagedObject>(ordered key: String) -> [Destination] {
-        get {
-            guard !status.contains(.probe) else { return PathRecorder.toMany(key) { $0 } }
-            return destinations(key)
-        }
+        get { destinations(key) }
         set { writing(destinationsOf: key) { try setObjects(newValue, forKey: key) } }
     }
 
@@ -90,7 +105,7 @@ extension ManagedObject {
     ///
     /// The getters are compiled in the app, where the type is known: each generic call would look up metadata.
     @usableFromInline func presentValue(_ key: String) -> AttributeValue? {
-        guard status.isDisjoint(with: [.fault, .probe]), case .attribute(let index)? = shape.property(key),
+        guard !status.contains(.fault), case .attribute(let index)? = shape.property(key),
             index < attributes.count
         else { return nil }
         let value = attributes[index]
@@ -98,10 +113,24 @@ extension ManagedObject {
         return value
     }
 
-    /// An attribute that the store or a file has, or the recognisable value of a probe.
+    /// An attribute that the store or a file has.
     @usableFromInline func remoteAttribute<Value: AttributeConvertible>(_ key: String) -> Value? {
-        guard !status.contains(.probe) else { return PathRecorder.attribute(key) }
-        return reading { try value(Value.self, forKey: key) } ?? nil
+        reading { try value(Value.self, forKey: key) } ?? nil
+    }
+
+    /// True if reading the attribute gives ``MandatoryAttribute/absentValue`` in place of what the store has.
+    ///
+    /// Setting that value then changes nothing: the stored value is not replaced by one that the property made up.
+    private func replacesStoredValue(
+        of key: String,
+        where isUnusable: (AttributeValue) -> Bool
+    ) throws -> Bool {
+        let value = try rawValue(forKey: key)
+        if case .externalData = value { return false }
+        guard let base, case .attribute(let index)? = shape.property(key), base.attributes.indices.contains(index),
+            base.attributes[index] == value
+        else { return false }
+        return isUnusable(value)
     }
 
     private func destinations<Destination: ManagedObject>(_ key: String) -> [Destination] {

@@ -16,8 +16,6 @@ open class ManagedObject {
         static let fault = Status(rawValue: 16)
         /// The object retains its cached row.
         static let holdsRow = Status(rawValue: 32)
-        /// The object only records which of its properties a key path reads.
-        static let probe = Status(rawValue: 64)
     }
 
     public internal(set) var objectID: ManagedObjectID

@@ -7,6 +7,12 @@ public protocol MandatoryAttribute: AttributeConvertible {
     static var absentValue: Self { get }
 }
 
+/// An enumeration of an attribute that the model requires.
+public protocol MandatoryEnumeration: RawRepresentable where RawValue: AttributeConvertible {
+    /// The case that a property returns for an attribute without a value, and for a raw value that is no case.
+    static var absentValue: Self { get }
+}
+
 extension MandatoryAttribute where Self: AdditiveArithmetic {
     /// Zero.
     public static var absentValue: Self { zero }

@@ -7,6 +7,8 @@ public protocol TypedObject: ManagedObject {
     static var entityName: String { get }
     /// The classes of the whole model; only the class itself by default.
     static var modelClasses: [any TypedObject.Type] { get }
+    /// The properties that requests can name, each with its key paths from an object of this class.
+    static var properties: [TypedProperty] { get }
 }
 
 extension TypedObject {

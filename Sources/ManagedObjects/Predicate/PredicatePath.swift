@@ -34,6 +34,9 @@ struct PredicatePath {
         func error(_ message: String) -> FetchError {
             FetchError(entity: start.entity, keyPath: names.joined(separator: "."), message: message)
         }
+        if let problem = KeyPathNames.problem(in: names) {
+            throw FetchError(entity: start.entity, keyPath: "", message: problem)
+        }
         var nextScope = depth
         var rest = names[...]
         while let name = rest.popFirst() {

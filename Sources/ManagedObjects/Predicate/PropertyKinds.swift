@@ -41,7 +41,7 @@ extension FetchRequest.SortDescriptor where Object: TypedObject {
         comparison: SortComparison = .literal
     ) {
         self.init(
-            keyPath: PathRecorder.names(of: property).joined(separator: "."),
+            keyPath: KeyPathNames.names(of: property).joined(separator: "."),
             ascending: ascending,
             comparison: comparison
         )

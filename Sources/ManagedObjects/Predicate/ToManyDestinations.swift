@@ -2,7 +2,7 @@ internal import StoreFormat
 
 /// The destinations of a to-many relationship: a set, or an array if the relationship is ordered.
 public protocol ToManyDestinations {
-    associatedtype Destination: ManagedObject
+    associatedtype Destination: TypedObject
 }
 
 extension Set: ToManyDestinations where Element: TypedObject {
@@ -43,7 +43,7 @@ extension KeyPath where Root: TypedObject, Value: ToManyDestinations {
                 .comparison(
                     PredicateComparison(
                         modifier: .any,
-                        left: .keyPath(PathRecorder.names(of: self)),
+                        left: .keyPath(KeyPathNames.names(of: self)),
                         comparison: .equal,
                         right: .constant(.object(id))
                     )
@@ -57,7 +57,7 @@ extension KeyPath where Root: TypedObject, Value: ToManyDestinations {
         _ modifier: PredicateComparison.Modifier,
         _ condition: FetchPredicate
     ) -> TypedPredicate<Root> {
-        let names = PathRecorder.names(of: self)
+        let names = KeyPathNames.names(of: self)
         if case .comparison(var comparison) = condition.node, comparison.modifier == .direct,
             case .keyPath(let inner) = comparison.left, !inner.contains("@count")
         {

@@ -3,8 +3,9 @@ internal import StoreFormat
 /// A condition for the objects of one class, written with key paths: `\Habit.name == "Read" && \Habit.isClosed == false`.
 ///
 /// It is the same predicate as its text form; ``FetchPredicate`` documents the comparison of strings and of nil. A key path
-/// consists of the model's properties; one that ends elsewhere, such as `\Habit.name.count`, fails when it is used.
-public struct TypedPredicate<Object: ManagedObject>: Hashable, Sendable {
+/// consists of the properties that ``TypedObject/properties`` lists; any other, such as `\Habit.name.count` or a computed
+/// property of an app, makes the request fail with a ``FetchError``.
+public struct TypedPredicate<Object: TypedObject>: Hashable, Sendable {
     /// The predicate for requests by name.
     public let untyped: FetchPredicate
 
@@ -21,7 +22,7 @@ public struct TypedPredicate<Object: ManagedObject>: Hashable, Sendable {
             FetchPredicate(
                 .comparison(
                     PredicateComparison(
-                        left: .keyPath(PathRecorder.names(of: path)),
+                        left: .keyPath(KeyPathNames.names(of: path)),
                         comparison: comparison,
                         options: options.options,
                         right: .constant(constant)
@@ -88,6 +89,20 @@ public func != <Object: TypedObject, Value: RawRepresentable>(
     value: Value?
 ) -> TypedPredicate<Object> where Value.RawValue: PredicateArgument {
     TypedPredicate(path, .notEqual, (value?.rawValue).predicateConstant)
+}
+
+public func == <Object: TypedObject, Value: RawRepresentable>(
+    path: KeyPath<Object, Value>,
+    value: Value
+) -> TypedPredicate<Object> where Value.RawValue: PredicateArgument {
+    TypedPredicate(path, .equal, value.rawValue.predicateConstant)
+}
+
+public func != <Object: TypedObject, Value: RawRepresentable>(
+    path: KeyPath<Object, Value>,
+    value: Value
+) -> TypedPredicate<Object> where Value.RawValue: PredicateArgument {
+    TypedPredicate(path, .notEqual, value.rawValue.predicateConstant)
 }
 
 @available(*, unavailable, message: "a to-many relationship is no single value: use any, all, none, contains or count")

@@ -28,8 +28,9 @@ public final class FetchedResults<Object: TypedObject> {
         didSet { controller.delegate = changeHandler == nil ? nil : follower }
     }
 
-    /// Why the last change of the context could not be applied; the result is then unchanged.
-    public var updateError: (any Error)? { controller.updateError }
+    /// Why the last change of the context could not be applied, and the result is unchanged; or that the result has an
+    /// object of another class, which ``objects``, ``sections`` and the changes lack.
+    public var updateError: (any Error)? { controller.updateError ?? classError }
 
     private let controller: FetchedResultsController
     private let follower = Follower()
@@ -58,7 +59,7 @@ public final class FetchedResults<Object: TypedObject> {
         controller = FetchedResultsController(
             fetchRequest: request,
             managedObjectContext: context,
-            sectionNameKeyPath: PathRecorder.names(of: property).joined(separator: "."),
+            sectionNameKeyPath: KeyPathNames.names(of: property).joined(separator: "."),
             behaviour: behaviour
         )
         follower.results = self
@@ -81,8 +82,21 @@ public final class FetchedResults<Object: TypedObject> {
     /// The position of an object; nil when it is not in the result.
     public func indexPath(of object: Object) -> IndexPath? { controller.indexPath(forObject: object) }
 
-    /// The objects of this class: all, since the first fetch fails for another class.
+    /// The objects of this class.
+    ///
+    /// The first fetch fails for another class, but an object may match only later.
     private static func typed(_ objects: [ManagedObject]) -> [Object] { objects.compactMap { $0 as? Object } }
+
+    private var classError: (any Error)? {
+        for object in controller.fetchedObjects ?? [] where !(object is Object) {
+            do {
+                try ObjectGraph.require(Object.self, type(of: object), of: object.shape.name)
+            } catch {
+                return error
+            }
+        }
+        return nil
+    }
 
     /// Collects the controller's reports of one change.
     private final class Follower: FetchedResultsControllerDelegate {
@@ -110,6 +124,7 @@ public final class FetchedResults<Object: TypedObject> {
             for type: FetchedResultsController.ChangeType,
             newIndexPath: IndexPath?
         ) {
+            // `updateError` reports an object of another class.
             guard let object = object as? Object else { return }
             switch (type, indexPath, newIndexPath) {
             case (.insert, _, let place?): changes.append(.insert(object, at: place))

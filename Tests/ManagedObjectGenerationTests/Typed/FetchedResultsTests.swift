@@ -21,6 +21,37 @@ struct FetchedResultsTests {
         }
     }
 
+    @Test("An object of another class that matches only later is reported, and is not among the objects")
+    func otherClass() throws {
+        let store = try HabitStore()
+        try store.fill()
+        try store.reopened().newBackgroundContext()
+            .performAndWait { context in
+                let plain = try #require(
+                    try context.fetch(
+                        FetchRequest(entityName: "Habit", predicate: FetchPredicate(format: "name == 'Walk'"))
+                    )
+                    .first
+                )
+                let results = FetchedResults<Habit>(
+                    FetchRequest(predicate: (\Habit.name).beginsWith("R"), sortDescriptors: [.init(\.name)]),
+                    in: context
+                )
+                let log = Log()
+                results.changeHandler = { log.changes += $0.map(Self.text) }
+                try results.performFetch()
+                #expect(results.updateError == nil)
+                try plain.setValue("Run", forKey: "name")
+                try context.processPendingChanges()
+                #expect(results.objects.map(\.name) == ["Read"] && log.changes == [])
+                let error = try #require(results.updateError as? ManagedObjectError)
+                #expect(error.code == .wrongType && error.message.contains("Habit"))
+                try plain.setValue("Walk", forKey: "name")
+                try context.processPendingChanges()
+                #expect(results.updateError == nil)
+            }
+    }
+
     @Test("Changes carry typed objects and positions, in the context's changes and in merges of other contexts")
     func changes() throws {
         let store = try HabitStore()

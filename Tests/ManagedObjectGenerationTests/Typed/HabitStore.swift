@@ -1,13 +1,22 @@
 import FoundationEssentials
-import ManagedObjects
+public import ManagedObjects
 import StoreFormat
 import StoreStrategies
 import TestSupport
 
 /// The colours of the model `Habits`.
-enum Colour: String {
+public enum Colour: String {
     case red
     case green
+}
+
+/// The moods of the model `Habits`.
+public enum Mood: Int16, MandatoryEnumeration {
+    case unknown
+    case good
+    case bad
+
+    public static var absentValue: Mood { .unknown }
 }
 
 /// A store of the model `Habits`.
@@ -35,6 +44,12 @@ struct HabitStore {
         )
         try container.loadPersistentStoresAndWait()
         return container
+    }
+
+    /// Changes the store's rows, as a program without the model might.
+    func execute(_ statement: String) throws {
+        let run = try ChildProgram.run(["sqlite3", scratch.path + "/Habits.sqlite", statement])
+        guard run.status == 0 else { throw ManagedObjectError(.objectIsGone, run.output) }
     }
 
     /// Removes the files of large values, as another program might.

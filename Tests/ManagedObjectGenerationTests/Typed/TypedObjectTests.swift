@@ -135,13 +135,48 @@ struct TypedObjectTests {
         }
     }
 
-    @Test("A raw value that is no case is nil, and stays until it is set")
+    @Test("A stored null of a mandatory attribute reads as the absent value, and stays null until another is set")
+    func storedNull() throws {
+        try store.execute("UPDATE ZACTIVITY SET ZNAME = NULL, ZTOTAL = NULL WHERE ZNAME = 'Walk'")
+        try store.container.newBackgroundContext()
+            .performAndWait { context in
+                let habit = try #require(try context.fetch(FetchRequest<Habit>(predicate: \.rank == 0)).first)
+                #expect(habit.name == "" && habit.total == 0)
+                habit.name = habit.name
+                habit.total += 0
+                habit.name += ""
+                #expect(!habit.hasPersistentChangedValues)
+                habit.rank = 7
+                try context.save()
+                #expect(try habit.value(forKey: "name").isNull && habit.value(forKey: "total").isNull)
+                habit.name = "Walk"
+                habit.total = 3
+                try context.save()
+                // Clearing a value of the store is a change.
+                habit.name = ""
+                try context.save()
+                #expect(try habit.value(String.self, forKey: "name") == "" && habit.total == 3)
+            }
+    }
+
+    @Test("A raw value that is no case is nil, or the enumeration's absent value, and stays until it is set")
     func unknownCase() throws {
         try store.container.viewContext.performAndWait { context in
             let habit = try context.habit("Walk")
+            let day = try context.insertNewObject(HabitDay.self)
+            #expect(day.mood == .good)
             try habit.setValue("blue", forKey: "colour")
+            try day.setValue(77, forKey: "mood")
+            day.date = Date(timeIntervalSinceReferenceDate: 7)
             try context.save()
             #expect(try habit.colour == nil && habit.value(String.self, forKey: "colour") == "blue")
+            #expect(day.mood == .unknown)
+            day.mood = .unknown
+            #expect(try !day.hasPersistentChangedValues && day.value(Int.self, forKey: "mood") == 77)
+            day.mood = .bad
+            try context.save()
+            #expect(try context.fetch(FetchRequest<HabitDay>(predicate: \.mood == .bad)) == [day])
+            #expect(try context.count(for: FetchRequest<HabitDay>(predicate: \.mood != .good)) == 1)
         }
     }
 

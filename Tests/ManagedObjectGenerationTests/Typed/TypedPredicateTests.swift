@@ -60,20 +60,56 @@ struct TypedPredicateTests {
         )
     }
 
-    @Test("A key path that does not end at a property fails when it is used")
+    @Test("A key path over destinations is the key path of the text form, with ? and with !, at any length")
+    func chains() throws {
+        try expect(\.leader?.leader?.name == "x", "leader.leader.name == 'x'")
+        try expect(\.leader?.leader?.follower?.rank == 3, "leader.leader.follower.rank == 3")
+        try expect(\.leader!.name == "x", "leader.name == 'x'")
+        try expect(\.leader!.leader!.rank == 3, "leader.leader.rank == 3")
+        try expect(\.leader?.site == nil, "leader.site == nil")
+        try expect(\.leader?.colour == .red, "leader.colour == 'red'")
+        try expect(\.leader?.days.count == 2, "leader.days.@count == 2")
+        try expect(\.leader!.steps.count == 2, "leader.steps.@count == 2")
+        try expect((\Habit.leader?.follower?.steps).any(\.title == "x"), "ANY leader.follower.steps.title == 'x'")
+        #expect(FetchRequest<Habit>.SortDescriptor(\.leader?.leader?.createdAt).keyPath == "leader.leader.createdAt")
+    }
+
+    @Test("A key path that the class does not list fails with the cause, also one that only reads a property")
     func otherKeyPaths() throws {
         let store = try HabitStore()
         try store.fill()
         let predicates: [TypedPredicate<Habit>] = [
             \.name.count == 3, \.isFault == false, \.shout == "READ", \.isOpen == true, \.days.isEmpty == true,
+            \.label == "Read", \.level == 3, \.shade == .red, \.leader?.label == "Read",
+            (\Habit.days).any(\.day < .now),
         ]
         for predicate in predicates {
-            #expect(throws: FetchError.self) {
+            let error = #expect(throws: FetchError.self) {
                 try store.container.viewContext.performAndWait { context in
                     _ = try context.fetch(FetchRequest<Habit>(predicate: predicate))
                 }
             }
+            #expect(error?.message.contains(".properties`") == true, "\(error as Any)")
         }
+        let request = FetchRequest<Habit>(sortDescriptors: [.init(\.level)])
+        let error = #expect(throws: FetchError.self) {
+            try store.container.viewContext.performAndWait { _ = try $0.fetch(request) }
+        }
+        #expect(error?.message.contains("from Habit to Int16") == true, "\(error as Any)")
+    }
+
+    @Test("A class of the app that inherits from a generated one lists its properties, or fails with the cause")
+    func subclasses() throws {
+        let store = try HabitStore()
+        try store.fill()
+        let text = try FetchPredicate(format: "habit.name == 'x' AND title == 'y'")
+        let listed: TypedPredicate<ListedStep> = \.habit?.name == "x" && \.title == "y"
+        #expect(listed.untyped == text)
+        let request = FetchRequest<UnlistedStep>(predicate: \.title == "y")
+        let error = #expect(throws: FetchError.self) {
+            try store.container.viewContext.performAndWait { _ = try $0.fetch(request) }
+        }
+        #expect(error?.message.contains("properties(of: UnlistedStep.self)") == true, "\(error as Any)")
     }
 
     @Test("A typed predicate finds the objects of its text form, also nested ones and unsaved ones")
@@ -103,6 +139,7 @@ struct TypedPredicateTests {
             #expect(
                 try context.names(\.colour == .green) == ["Read", "Walk"] && context.names(\.colour == nil) == ["Swim"]
             )
+            #expect(try context.names((\Habit.self).in([walk])) == ["Walk"])
             walk.isClosed = true
             #expect(try context.names(\.isClosed == true) == ["Read", "Walk"])
         }
@@ -120,4 +157,20 @@ extension Habit {
     /// Computed from properties, and thus no property of the model.
     fileprivate var shout: String { name.uppercased() }
     fileprivate var isOpen: Bool { !isClosed }
+    fileprivate var label: String { name }
+    fileprivate var level: Int16 { rank ?? 0 }
+    fileprivate var shade: Colour? {
+        get { colour }
+        set { colour = newValue }
+    }
 }
+
+extension HabitDay {
+    fileprivate var day: Date { date }
+}
+
+private final class ListedStep: Step {
+    override class var properties: [TypedProperty] { properties(of: ListedStep.self) }
+}
+
+private final class UnlistedStep: Step {}

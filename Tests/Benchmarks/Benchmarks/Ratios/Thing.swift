@@ -1,26 +1,34 @@
 import ManagedObjects
 
 /// The class of the things, as the plugin GenerateManagedObjects writes it.
-class Thing: ManagedObject, TypedObject {
-    class var entityName: String { "Thing" }
+final class Thing: ManagedObject, TypedObject {
+    static var entityName: String { "Thing" }
     override class var plainClass: ManagedObject.Type { Thing.self }
+    static var properties: [TypedProperty] {
+        [
+            TypedProperty(attribute: "number", \Thing.number, \Thing?.?.number),
+            TypedProperty(attribute: "name", \Thing.name, \Thing?.?.name),
+            TypedProperty(attribute: "isEven", \Thing.isEven, \Thing?.?.isEven),
+            TypedProperty(attribute: "weight", \Thing.weight, \Thing?.?.weight),
+        ]
+    }
 
-    final var number: Int64? {
+    var number: Int64? {
         get { self[attribute: "number"] }
         set { self[attribute: "number"] = newValue }
     }
 
-    final var name: String? {
+    var name: String? {
         get { self[attribute: "name"] }
         set { self[attribute: "name"] = newValue }
     }
 
-    final var isEven: Bool? {
+    var isEven: Bool? {
         get { self[attribute: "isEven"] }
         set { self[attribute: "isEven"] = newValue }
     }
 
-    final var weight: Double? {
+    var weight: Double? {
         get { self[attribute: "weight"] }
         set { self[attribute: "weight"] = newValue }
     }
