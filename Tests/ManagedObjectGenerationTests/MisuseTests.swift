@@ -7,7 +7,16 @@ import Testing
 /// The compiler checks what uses the classes of the model `Habits`.
 @Suite("The compiler and generated classes", .verify)
 struct MisuseTests {
-    private static func complaints(about function: String) throws -> String {
+    /// The enumerations that the model names.
+    private static let enumerations = """
+        public enum Colour: String { case red }
+        public enum Mood: Int16, MandatoryEnumeration { case good; public static var absentValue: Mood { .good } }
+        """
+
+    private static func complaints(
+        about function: String,
+        enumerations: String = Self.enumerations
+    ) throws -> String {
         let compiler = try #require(SwiftCompiler())
         let source = try ModelSource(path: HabitStore.modelPath)
         let classes = ManagedObjectSource(
@@ -16,10 +25,7 @@ struct MisuseTests {
             origin: "Habits.xcdatamodel"
         )
         .text
-        let app =
-            "import Foundation\nimport ManagedObjects\n\npublic enum Colour: String { case red }\n"
-            + "public enum Mood: Int16, MandatoryEnumeration { case good; public static var absentValue: Mood { .good } }\n\n"
-            + function + "\n"
+        let app = "import Foundation\npublic import ManagedObjects\n\n" + enumerations + "\n\n" + function + "\n"
         return try compiler.complaints(about: ["App.swift": app, "HabitsObjects.swift": classes])
     }
 
@@ -92,6 +98,20 @@ struct MisuseTests {
         let complaints = try Self.complaints(about: function)
         #expect(complaints.contains("App.swift") && complaints.contains("error:"), "\(function): \(complaints)")
         #expect(complaints.contains(cause), "\(function): \(complaints)")
+    }
+
+    @Test("An enumeration that is not public, or names no case for unknown values, does not compile")
+    func enumerations() throws {
+        var complaints = try Self.complaints(
+            about: "",
+            enumerations: Self.enumerations.replacing("public enum Colour", with: "enum Colour")
+        )
+        #expect(complaints.contains("property cannot be declared public because its type uses an internal type"))
+        complaints = try Self.complaints(
+            about: "",
+            enumerations: "public enum Colour: String { case red }\npublic enum Mood: Int16 { case good }"
+        )
+        #expect(complaints.contains("conform to 'MandatoryEnumeration'"), "\(complaints)")
     }
 
     @Test("Every model of the corpus and of its stores compiles without a warning")
