@@ -77,3 +77,97 @@ public struct InferredMapping: Hashable, Sendable {
     /// The entity of the target whose objects are those of a source entity; nil if they are deleted.
     public func target(of source: String) -> String? { targets[source] }
 }
+
+/// What the objects of one entity become: the source of each property of the target entity, inherited ones included.
+public struct EntityMapping: Hashable, Sendable {
+    /// An attribute of the target and its source.
+    public struct Attribute: Hashable, Sendable {
+        public let target: AttributeDescription
+        /// The attribute that has the values; nil if the objects get the default.
+        public let source: AttributeDescription?
+
+        /// True if values that may be in files must move into their rows.
+        var movesIntoRows: Bool {
+            source?.allowsExternalBinaryDataStorage == true && !target.allowsExternalBinaryDataStorage
+        }
+    }
+
+    /// A relationship of the target and its source.
+    public struct Relationship: Hashable, Sendable {
+        public let target: RelationshipDescription
+        /// The relationship that has the destinations; nil for a new one.
+        public let source: RelationshipDescription?
+    }
+
+    /// The entity of the target model.
+    public let target: String
+    /// The entity of the source model; nil for a new entity.
+    public let source: String?
+    /// The persistent attributes of the target, inherited ones first.
+    public let attributes: [Attribute]
+    /// The persistent relationships of the target, inherited ones first.
+    public let relationships: [Relationship]
+
+    public func attribute(_ name: String) -> Attribute? { attributes.first { $0.target.name == name } }
+
+    public func relationship(_ name: String) -> Relationship? { relationships.first { $0.target.name == name } }
+}
+
+/// One difference between two versions of a model, as a mapping carries it out.
+public struct MappingChange: Hashable, Sendable {
+    /// The kind of difference.
+    public enum Kind: String, Sendable, CaseIterable {
+        case entityAdded
+        /// Its rows are deleted.
+        case entityRemoved
+        case entityRenamed
+        /// The entity has another parent.
+        case parentChanged
+        case attributeAdded
+        case attributeRemoved
+        case attributeRenamed
+        /// Another entity of the inheritance tree declares the attribute.
+        case attributeMoved
+        case attributeMadeOptional
+        /// Rows without a value get the default.
+        case attributeMadeRequired
+        /// An integer attribute has more bits.
+        case attributeWidened
+        case externalStorageEnabled
+        case externalStorageDisabled
+        /// The attribute becomes a derived one, a plain one, or has another expression.
+        case derivationChanged
+        case relationshipAdded
+        case relationshipRemoved
+        case relationshipRenamed
+        /// Another entity of the inheritance tree declares the relationship.
+        case relationshipMoved
+        case relationshipMadeToMany
+        /// Existing members get places in the order of their primary keys.
+        case relationshipMadeOrdered
+        case relationshipMadeUnordered
+        /// The relationship refers to a parent of its former destination.
+        case destinationChanged
+        case inverseChanged
+        case constraintAdded
+        case constraintRemoved
+        case indexAdded
+        case indexRemoved
+        case versionHashModifierChanged
+    }
+
+    public let kind: Kind
+    /// The entity of the target model; of the source model for a removed entity.
+    public let entity: String
+    /// The property, constraint or index; nil for a whole entity.
+    public let property: String?
+    /// The former name or kind; nil if there is none.
+    public let former: String?
+
+    public init(_ kind: Kind, entity: String, property: String? = nil, former: String? = nil) {
+        self.kind = kind
+        self.entity = entity
+        self.property = property
+        self.former = former
+    }
+}

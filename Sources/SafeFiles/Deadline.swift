@@ -1,4 +1,6 @@
+internal import Dispatch
 internal import Glibc
+internal import Synchronization
 
 /// The instant at which a wait fails; every wait in this package has one.
 package struct Deadline: Sendable {
@@ -31,5 +33,68 @@ package struct Deadline: Sendable {
         let pause = Int((most * Double.random(in: 0.1...1)) / .nanoseconds(1))
         var left = timespec(tv_sec: pause / 1_000_000_000, tv_nsec: pause % 1_000_000_000)
         _ = pselect(0, nil, nil, nil, &left, nil)
+    }
+}
+
+/// A call that waits for locks, disks or processes, made from asynchronous code.
+package enum BlockingCall {
+    /// Gives each job a thread of its own.
+    private final class Threads: TaskExecutor {
+        func enqueue(_ job: consuming ExecutorJob) {
+            let job = UnownedJob(job)
+            // The threads of serial queues are not limited to the number of processors, as those of the cooperative pool are.
+            DispatchQueue(label: "store-migrate.blocking-call")
+                .async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+        }
+    }
+
+    private static let threads = Threads()
+
+    /// Runs `work` outside the cooperative pool; `Task.isCancelled` is that of the calling task there.
+    @concurrent
+    package static func run<R: Sendable, E: Error>(_ work: @Sendable () throws(E) -> R) async throws(E) -> R {
+        try await withTaskExecutorPreference(threads) { () async throws(E) -> R in try work() }
+    }
+
+    /// How often a caller that waits is asked whether to stop.
+    private static let askingInterval = DispatchTimeInterval.milliseconds(50)
+    private static let longestEnd = DispatchTimeInterval.seconds(15)
+
+    /// Blocks the calling thread until asynchronous `work` is done.
+    ///
+    /// `requireTime` is called while it waits; when it throws, the work is cancelled, and has 15 seconds to end: it may
+    /// have to end a process.
+    package static func wait<R: Sendable>(
+        for work: @escaping @Sendable () async throws -> R,
+        requireTime: () throws -> Void
+    ) throws -> R {
+        let answer = Answer<R>()
+        // The caller may block the last thread of the cooperative pool.
+        let task = Task.detached(executorPreference: threads) {
+            do { answer.set(.success(try await work())) } catch { answer.set(.failure(error)) }
+        }
+        while answer.isDone.wait(timeout: .now() + askingInterval) == .timedOut {
+            do {
+                try requireTime()
+            } catch {
+                task.cancel()
+                _ = answer.isDone.wait(timeout: .now() + longestEnd)
+                throw error
+            }
+        }
+        guard let result = answer.value else { preconditionFailure("the semaphore is signalled after the answer") }
+        return try result.get()
+    }
+
+    private final class Answer<R: Sendable>: Sendable {
+        let isDone = DispatchSemaphore(value: 0)
+        private let result = Mutex<Result<R, any Error>?>(nil)
+
+        var value: Result<R, any Error>? { result.withLock { $0 } }
+
+        func set(_ value: Result<R, any Error>) {
+            result.withLock { $0 = value }
+            isDone.signal()
+        }
     }
 }

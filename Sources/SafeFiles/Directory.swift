@@ -222,3 +222,98 @@ extension Directory {
         return path == "/" ? "/" + name : path + "/" + name
     }
 }
+
+extension Directory {
+    private static let nursery = ".store-migrate-new"
+
+    /// Creates a file in a hidden folder, then durably gives it its name here; false if the name exists already.
+    ///
+    /// `make` creates the file under the same name in a given folder, and closes it. So no process finds a half-written
+    /// file, even after a crash. No descriptor of the file is closed once it is visible: that would release the SQLite
+    /// locks that another thread holds on it. The file gets the group that it would have got here.
+    package func introduce(_ name: String, _ make: (Directory) throws -> Void) throws -> Bool {
+        removeUnintroduced()
+        let temporary = try TemporaryDirectory(prefix: Self.nursery, in: path, operations: operations)
+        defer { temporary.remove() }
+        let handsGroupOn: UInt32 = 0o2000
+        if try status().mode & handsGroupOn != 0 { try temporary.directory.setMode(0o700 | handsGroupOn) }
+        try make(temporary.directory)
+        do throws(FileError) {
+            try temporary.directory.move(name, to: name, in: self)
+        } catch {
+            guard error.errno == .fileExists else { throw error }
+            return false
+        }
+        temporary.remove()
+        try synchronize()
+        return true
+    }
+
+    /// True if a name exists.
+    ///
+    /// Also removes the second, hidden name that a power cut may leave.
+    package func isIntroduced(_ name: String) throws(FileError) -> Bool {
+        guard let status = try status(of: name) else { return false }
+        if status.linkCount > 1 { removeUnintroduced() }
+        return true
+    }
+
+    /// True for the name of such a leftover, or of a file that is being introduced.
+    package static func isUnintroduced(_ name: String) -> Bool { name.hasPrefix(nursery) }
+
+    /// Removes the leftovers of processes that were killed while they introduced a file.
+    package func removeUnintroduced() { TemporaryDirectory.removeAbandoned(prefix: Self.nursery, in: self) }
+}
+
+extension Directory {
+    /// Errors that mean a hard link is impossible here: a folder, or a file system or a policy without links.
+    private static let withoutLinks: Set<Errno> = [
+        .notPermitted, .permissionDenied, .notSupportedOnSocket, .noFunction, .tooManyLinks,
+    ]
+
+    /// Renames a file or folder to a free name in another folder, and makes the new name durable.
+    ///
+    /// A power cut during a rename between folders may leave a file under neither name. Here the new name is durable
+    /// before the old one is removed. An interrupted move may leave both names; a repeated call continues from there. A
+    /// folder, or a file that cannot have two names, is simply renamed.
+    package func moveDurably(
+        _ name: String,
+        to newName: String,
+        in destination: Directory
+    ) throws(FileError) {
+        guard try isLinked(name, to: newName, in: destination) else {
+            try move(name, to: newName, in: destination)
+            return try destination.synchronize()
+        }
+        try destination.synchronize()
+        guard try isSameFile(name, as: newName, in: destination) else {
+            throw FileError(operation: "move", path: pathForMessage(name), errno: .staleNFSFileHandle)
+        }
+        try removeFile(name)
+    }
+
+    /// True if a name here and one in another folder refer to the same file, as after an interrupted move.
+    package func isSameFile(_ name: String, as other: String, in folder: Directory) throws(FileError) -> Bool {
+        guard let status = try status(of: name), status.kind == .regular else { return false }
+        return try folder.status(of: other)?.identity == status.identity
+    }
+
+    private func isLinked(
+        _ name: String,
+        to newName: String,
+        in destination: Directory
+    ) throws(FileError) -> Bool {
+        guard try status(of: name)?.kind == .regular else { return false }
+        if try isSameFile(name, as: newName, in: destination) { return true }
+        try destination.validate(newName, for: "move to")
+        return try perform("move", name) { number throws(Errno) in
+            do throws(Errno) {
+                try operations.link(name, in: number, to: newName, in: destination.descriptor.number)
+                return true
+            } catch {
+                guard Self.withoutLinks.contains(error) else { throw error }
+                return false
+            }
+        }
+    }
+}

@@ -46,3 +46,48 @@ extension StoreRole: Codable {
         try container.encode(description)
     }
 }
+
+/// A program that opens the store, with the model it carries.
+public struct ProgramRole: Hashable, Sendable, Codable {
+    public var role: StoreRole
+    /// The path of the model; nil when the caller does not say.
+    public var modelFile: String?
+
+    public init(_ role: StoreRole, modelFile: String? = nil) {
+        self.role = role
+        self.modelFile = modelFile
+    }
+
+    /// The app, with an unknown model.
+    public static let app = ProgramRole(.app)
+
+    /// An extension of the app.
+    public static func `extension`(_ name: String, modelFile: String? = nil) -> ProgramRole {
+        ProgramRole(.extension(name), modelFile: modelFile)
+    }
+}
+
+/// How one role opens a store, and the strategies that decided it.
+public struct RoleDescription: Hashable, Sendable, Codable {
+    /// A strategy that applied.
+    public struct Applied: Hashable, Sendable, Codable {
+        public let strategy: String
+        public let changes: DescriptionChanges
+    }
+
+    /// A strategy that did not apply to this role.
+    public struct Skipped: Hashable, Sendable, Codable {
+        public let strategy: String
+        public let reason: String
+    }
+
+    public let role: StoreRole
+    public internal(set) var description: PersistentStoreDescription
+    public internal(set) var applied: [Applied] = []
+    public internal(set) var skipped: [Skipped] = []
+
+    package init(role: StoreRole, description: PersistentStoreDescription) {
+        self.role = role
+        self.description = description
+    }
+}

@@ -22,3 +22,51 @@ public protocol StoreStrategy: Sendable {
     /// Returns what it sets; throws ``StrategyError`` for options that make no sense.
     func describe(_ request: StrategyRequest) throws -> DescriptionChanges
 }
+
+/// A question to a strategy, about one store and one role.
+public struct StrategyRequest: Hashable, Sendable, Codable {
+    public var facts: StoreFacts
+    public var role: StoreRole
+    /// What the user gave; only names that the strategy documents.
+    public var options: StrategyOptions
+    /// The description as the strategies before this one left it.
+    public var description: PersistentStoreDescription
+
+    public init(
+        facts: StoreFacts,
+        role: StoreRole,
+        options: StrategyOptions = StrategyOptions(),
+        description: PersistentStoreDescription
+    ) {
+        self.facts = facts
+        self.role = role
+        self.options = options
+        self.description = description
+    }
+}
+
+/// Whether a strategy applies to a store and a role, and the reason where it does not.
+public enum Applicability: Hashable, Sendable, Codable {
+    case applicable
+    /// `reason` is a lower-case fragment that can stand after "because".
+    case notApplicable(reason: String)
+}
+
+/// A strategy whose program is not trusted, and runs in a sandbox as far as the kernel supports it.
+package protocol ConfinedStrategy: StoreStrategy {
+    /// A fragment that can follow "nothing keeps it from"; nil when the sandbox has no gaps.
+    var unconfined: String? { get }
+}
+
+/// The names of strategies and of their options.
+package enum StrategyName {
+    private static let longest = 64
+
+    /// True for letters, digits and hyphens, and not too many of them.
+    package static func isValid(_ text: String) -> Bool {
+        (1...longest).contains(text.utf8.count)
+            && text.utf8.allSatisfy {
+                $0 == 0x2D || (0x30...0x39).contains($0) || (0x61...0x7A).contains($0 | 0x20)
+            }
+    }
+}

@@ -1,6 +1,7 @@
 internal import ChildProcesses
 internal import Glibc
 internal import StoreStrategies
+internal import Synchronization
 
 /// One conversation with a plugin, which reads all questions from its input and ends by itself after the last answer.
 struct PluginConversation {
@@ -143,5 +144,53 @@ struct PluginConversation {
 
     func failure(_ reason: String) -> StrategyError {
         StrategyError(.failed, "\(plugin.title) is refused: \(reason)")
+    }
+}
+
+/// The time that remains to a plugin for all its questions together.
+final class PluginTime: Sendable {
+    private let rest: Mutex<Duration>
+
+    init(_ whole: Duration) { rest = Mutex(whole) }
+
+    /// When a conversation that starts now must be over.
+    var deadline: ContinuousClock.Instant { .now + rest.withLock { $0 } }
+
+    /// Subtracts the duration of a conversation.
+    func spend(since start: ContinuousClock.Instant) {
+        let spent = start.duration(to: .now)
+        rest.withLock { $0 -= spent }
+    }
+}
+
+/// Text from a plugin, made safe to print.
+enum PluginWords {
+    /// The number of characters after which text is cut.
+    static let most = 300
+
+    /// The text on one line, cut, with control and invisible characters escaped.
+    static func repeated(_ text: String) -> String {
+        var result = ""
+        var count = 0
+        for scalar in text.unicodeScalars.lazy.drop(while: \.properties.isWhitespace) {
+            guard count < most else { return result + "…" }
+            let shown = shown(scalar)
+            count += shown.unicodeScalars.count
+            result += shown
+        }
+        while result.last?.isWhitespace == true { result.removeLast() }
+        return result
+    }
+
+    private static func shown(_ scalar: Unicode.Scalar) -> String {
+        switch scalar {
+        case "\n", "\r", "\t": return " "
+        default: break
+        }
+        switch scalar.properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned, .privateUse:
+            return "\\u{" + String(scalar.value, radix: 16, uppercase: true) + "}"
+        default: return String(scalar)
+        }
     }
 }

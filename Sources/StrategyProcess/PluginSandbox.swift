@@ -1,4 +1,5 @@
 internal import CConfinement
+internal import FoundationEssentials
 internal import Glibc
 internal import StoreStrategies
 internal import SystemPackage
@@ -107,5 +108,120 @@ public struct PluginSandbox: Sendable {
         guard cconfinement_landlock_allow(ruleset, descriptor, place ?? found) == 0 else {
             throw Errno(rawValue: errno)
         }
+    }
+}
+
+extension PluginSandbox {
+    /// Something that the sandbox denies a plugin, and that some kernels cannot deny.
+    public enum Gap: String, Sendable, Codable, CaseIterable {
+        /// Every file except its own and the system's: Landlock 1.
+        case files
+        /// The length of files that it may read: Landlock 3, or the system call filter.
+        case truncation
+        /// Sockets of every kind: the system call filter. Landlock 4 has TCP alone.
+        case network
+        /// The controls of devices: Landlock 5, or the system call filter.
+        case devices
+        /// Signals to processes that it did not start: Landlock 6, or the system call filter.
+        case signals
+        /// The modes, owners and times of files: the system call filter.
+        case attributes
+        /// Leaving the process group in which it is ended: the system call filter.
+        case processGroup
+    }
+}
+
+extension PluginSandbox.Gap: CustomStringConvertible {
+    /// A fragment that can follow "cannot keep it from".
+    public var description: String {
+        switch self {
+        case .files: "files (Landlock)"
+        case .truncation: "cutting files that it may read"
+        case .network: "the network"
+        case .devices: "the controls of devices"
+        case .signals: "sending signals"
+        case .attributes: "the modes and times of files"
+        case .processGroup: "leaving the processes that are ended with it"
+        }
+    }
+}
+
+extension [PluginSandbox.Gap] {
+    /// All gaps in one fragment.
+    var text: String { map(\.description).joined(separator: ", ") }
+}
+
+/// The means by which this kernel can confine a program.
+///
+/// Landlock denies files since version 1, truncation of readable files since 3, TCP since 4, ioctl on devices since 5,
+/// abstract sockets and signals since 6. Only files need Landlock: the system call filter (seccomp) denies all the
+/// others, and more.
+package struct KernelProtection: Hashable, Sendable {
+    /// Less than 1 for none.
+    package var landlockVersion: Int32
+    package var filtersCalls: Bool
+
+    /// The means of the running kernel.
+    package static let current = KernelProtection(
+        landlockVersion: cconfinement_landlock_version(),
+        filtersCalls: cconfinement_filters_calls() != 0
+    )
+
+    /// What this kernel cannot deny a program.
+    package var gaps: [PluginSandbox.Gap] {
+        PluginSandbox.Gap.allCases.filter { gap in
+            switch gap {
+            case .files: landlockVersion < 1
+            case .truncation: landlockVersion < 3 && !filtersCalls
+            case .network, .attributes, .processGroup: !filtersCalls
+            case .devices: landlockVersion < 5 && !filtersCalls
+            case .signals: landlockVersion < 6 && !filtersCalls
+            }
+        }
+    }
+}
+
+/// The libraries that this process has loaded: a plugin from the same toolchain needs the same.
+enum RuntimeLibraries {
+    /// The folders of Swift's libraries, each once; empty in a statically linked program.
+    static let folders: [String] = {
+        var folders: Set<String> = []
+        for line in maps().split(separator: "\n") {
+            guard let start = line.firstIndex(of: "/"), let end = line.lastIndex(of: "/"), start < end,
+                line[end...].hasPrefix("/libswift"), line.contains(".so")
+            else { continue }
+            folders.insert(String(line[start..<end]))
+        }
+        return folders.sorted()
+    }()
+
+    /// This process's memory map; the kernel's file reports no size, so it is read to its end.
+    private static func maps() -> String {
+        let file = open("/proc/self/maps", O_RDONLY | O_CLOEXEC)
+        guard file != -1 else { return "" }
+        defer { close(file) }
+        var text: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = read(file, &buffer, buffer.count)
+            guard count > 0 else { return String(decoding: text, as: UTF8.self) }
+            text += buffer[..<count]
+        }
+    }
+}
+
+/// Counts the processes and threads of a user as the kernel's limit does.
+enum UserTasks {
+    static func count(of user: uid_t) -> UInt64 {
+        var count: UInt64 = 0
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? [] {
+            guard name.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { continue }
+            var status = stat()
+            // Processes come and go while they are counted.
+            guard stat("/proc/\(name)/task", &status) == 0, status.st_uid == user else { continue }
+            // A folder has a link from each folder in it, and two of its own.
+            count += UInt64(clamping: Int64(status.st_nlink) - 2)
+        }
+        return count
     }
 }

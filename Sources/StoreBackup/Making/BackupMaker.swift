@@ -319,3 +319,26 @@ extension Finding.Code {
     /// The change notices beside the store could not be copied into its backup.
     public static let relayNotBackedUp = Finding.Code(rawValue: "relayNotBackedUp")
 }
+
+/// The caller's options for a backup.
+public struct BackupOptions: Sendable {
+    public var form = BackupForm.standard
+    /// How long to wait for each lock.
+    public var lockTimeout: Duration = .seconds(20)
+    /// Network file systems are refused unless this is true: their locks cannot be trusted.
+    public var allowsNetworkFileSystem = false
+    /// The name and version of the program, for the manifest.
+    public var tool = "store-migrate"
+
+    public init() {}
+}
+
+/// The content of a backup that was made and checked.
+public struct BackupReport: Sendable {
+    /// The archive's absolute path; `-` for a stream.
+    public let path: String
+    /// The archive's bytes.
+    public let bytes: Int64
+    public let manifest: BackupManifest
+    public let findings: [Finding]
+}

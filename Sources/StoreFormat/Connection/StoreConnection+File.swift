@@ -1,4 +1,6 @@
 internal import CSQLite
+package import SafeFiles
+internal import SystemPackage
 
 /// Reads and writes through SQLite's own file handles: nothing is opened or closed, so no lock is released.
 extension StoreConnection {
@@ -72,5 +74,142 @@ extension StoreConnection {
 
     private func result(_ code: Int32) -> StoreError {
         SQLiteResult(code: code, detail: String(cString: sqlite3_errstr(code))).error(path: location.path)
+    }
+}
+
+/// The bytes of a store's main file, read through a file handle of SQLite's that acquires no lock and opens no sidecar.
+///
+/// If this process has the store open elsewhere, closing a separate descriptor would release SQLite's locks. SQLite
+/// tracks all its handles and keeps the locks.
+final class MainFile {
+    private let database: SQLiteDatabase
+    private let path: String
+
+    init(_ vetted: VettedFile, path: String) throws {
+        database = try SQLiteDatabase(vetted, for: .immutable, path: path)
+        self.path = path
+    }
+
+    /// The size in bytes.
+    func size() throws -> Int64 {
+        let size = csqlite_file_size(database.handle, CSQLiteFileMain)
+        guard size >= 0 else { throw error(Int32(truncatingIfNeeded: -size)) }
+        return size
+    }
+
+    /// Fills the buffer from `offset` on; bytes beyond the end of the file read as zero.
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws {
+        let code = csqlite_file_read(
+            database.handle,
+            CSQLiteFileMain,
+            buffer.baseAddress,
+            Int32(clamping: buffer.count),
+            offset
+        )
+        guard code == SQLITE_OK || code == SQLiteResult.shortRead else { throw error(code) }
+    }
+
+    /// The header; nil if the file does not begin as a database.
+    func header() throws -> StoreHeader? {
+        try withUnsafeTemporaryAllocation(byteCount: StoreHeader.byteCount, alignment: 8) { buffer in
+            try read(into: buffer, at: 0)
+            return StoreHeader(UnsafeRawBufferPointer(buffer))
+        }
+    }
+
+    private func error(_ code: Int32) -> StoreError {
+        SQLiteResult(code: code, detail: String(cString: sqlite3_errstr(code))).error(path: path)
+    }
+}
+
+/// A main file that is checked before SQLite opens it, and again afterwards.
+///
+/// The checks open nothing: closing a descriptor of a database would release the locks that SQLite holds in this
+/// process.
+package struct VettedFile {
+    let folder: Directory
+    let status: FileStatus
+    private let location: StoreLocation
+
+    /// The path that SQLite opens: the folder's resolved path and the name, without symbolic links.
+    var path: String { StoreLocation(folder: folder.path, name: location.name).path }
+
+    init(_ location: StoreLocation) throws {
+        try self.init(location, in: try Self.folder(of: location))
+    }
+
+    init(_ location: StoreLocation, in folder: Directory) throws {
+        do throws(FileError) {
+            guard let status = try folder.status(of: location.name) else {
+                throw FileError(operation: "stat", path: location.path, errno: .noSuchFileOrDirectory)
+            }
+            self.status = status
+        } catch {
+            throw UnreadableStore.error(for: error, path: location.path)
+        }
+        if let refusal = UnreadableStore(refusing: status, path: location.path) { throw refusal }
+        self.folder = folder
+        self.location = location
+    }
+
+    /// Opens the folder of the store.
+    package static func folder(of location: StoreLocation) throws -> Directory {
+        guard location.folder.hasPrefix("/") else {
+            throw StoreError(.failed, path: location.path, "the path is not absolute")
+        }
+        do throws(FileError) {
+            return try Directory.open(path: location.folder)
+        } catch {
+            throw UnreadableStore.error(for: error, path: location.folder)
+        }
+    }
+
+    /// Runs `open`, which makes SQLite open the file.
+    ///
+    /// If another file replaced the store meanwhile, that is reported instead of SQLite's error.
+    func opening<R>(_ open: () throws -> R) throws -> R {
+        do {
+            return try open()
+        } catch {
+            if let now = try? folder.status(of: location.name), now.identity != status.identity { throw replaced }
+            throw error
+        }
+    }
+
+    /// Throws if the name now refers to another file than the one that was vetted and opened.
+    ///
+    /// `isMoved` is SQLite's own result of the same check.
+    func requireUnchanged(isMoved: Bool) throws {
+        guard !isMoved, let now = try? folder.status(of: location.name), now.identity == status.identity,
+            UnreadableStore(refusing: now, path: location.path) == nil
+        else { throw replaced }
+    }
+
+    private var replaced: StoreError {
+        StoreError(
+            .changedMeanwhile,
+            path: location.path,
+            "another file replaced the store while it was opened"
+        )
+    }
+}
+
+/// The `file:` URI with which SQLite opens a store: the only form that can prevent creating a file.
+enum StoreURI {
+    /// Returns the URI for an absolute path, with every special byte percent-encoded.
+    static func string(path: String, parameters: String) -> String {
+        var result = "file:"
+        for byte in path.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "/"), UInt8(ascii: "."), UInt8(ascii: "-"),
+                UInt8(ascii: "_"):
+                result.unicodeScalars.append(Unicode.Scalar(byte))
+            default:
+                let digits = String(byte, radix: 16, uppercase: true)
+                result += digits.count == 1 ? "%0" + digits : "%" + digits
+            }
+        }
+        return result + "?" + parameters
     }
 }

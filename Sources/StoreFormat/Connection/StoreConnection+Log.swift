@@ -1,3 +1,4 @@
+internal import CSQLite
 import SafeFiles
 
 extension StoreConnection {
@@ -42,4 +43,76 @@ extension StoreConnection {
             try other.close()
         }
     }
+}
+
+extension StoreConnection {
+    /// Keeps the write-ahead log on disk after the last connection is closed, for readers that cannot create one.
+    package func keepLog() throws(StoreError) {
+        var flag: Int32 = 1
+        let code = sqlite3_file_control(try openHandle(), "main", SQLITE_FCNTL_PERSIST_WAL, &flag)
+        guard code == SQLITE_OK else {
+            throw StoreError(.failed, path: location.path, "cannot keep the write-ahead log on disk")
+        }
+    }
+
+    /// True if the write-ahead log stays on disk after the last connection is closed.
+    package func keepsLog() throws(StoreError) -> Bool {
+        // A negative value only reads the setting.
+        var flag: Int32 = -1
+        let code = sqlite3_file_control(try openHandle(), "main", SQLITE_FCNTL_PERSIST_WAL, &flag)
+        return code == SQLITE_OK && flag == 1
+    }
+}
+
+extension StoreConnection {
+    /// The offset of the main file's commit count in rollback-journal mode ("Database File Format", section 1.3.6).
+    private static let offsetOfCount: Int64 = 24
+
+    /// The number of commits so far; nil if it is unknown, which does not mean zero.
+    ///
+    /// Call it inside a transaction: its own commit is not counted yet, and no other commit can come in between.
+    package func commitCount() throws -> CommitCount? {
+        if try value("PRAGMA journal_mode")?.text == "wal" {
+            var number: UInt32 = 0
+            // A writer changes the index header only briefly.
+            for _ in 0..<1000 {
+                let code = csqlite_log_commits(try openHandle(), &number)
+                if code == SQLITE_OK { return CommitCount(isOfLog: true, number: number) }
+                guard code == SQLITE_BUSY else { return nil }
+            }
+            return nil
+        }
+        var bytes: [UInt8] = [0, 0, 0, 0]
+        let isWhole = try bytes.withUnsafeMutableBytes { try read(.main, into: $0, at: Self.offsetOfCount) }
+        guard isWhole else { return nil }
+        return CommitCount(isOfLog: false, number: bytes.reduce(0) { $0 << 8 | UInt32($1) })
+    }
+
+    /// The number of rows that this connection has inserted, updated or deleted so far.
+    package func rowsChanged() throws -> Int64 { sqlite3_total_changes64(try openHandle()) }
+}
+
+/// The number of commits to a store by all processes: while any process has it open, each commit adds one.
+///
+/// Two counts can be compared only if the journal mode is unchanged, and if one connection was open at both: the count
+/// of a write-ahead log restarts with its index.
+package struct CommitCount: Hashable, Sendable {
+    /// True for the count in the WAL index, false for that in the main file.
+    package let isOfLog: Bool
+    package let number: UInt32
+
+    package init(isOfLog: Bool, number: UInt32) {
+        self.isOfLog = isOfLog
+        self.number = number
+    }
+
+    /// Decodes a count stored as one number.
+    package init(stored: Int64) {
+        self.init(isOfLog: stored >> 32 & 1 == 1, number: UInt32(truncatingIfNeeded: stored))
+    }
+
+    package var stored: Int64 { (isOfLog ? 1 << 32 : 0) | Int64(number) }
+
+    /// The count after one more commit.
+    package var next: CommitCount { CommitCount(isOfLog: isOfLog, number: number &+ 1) }
 }

@@ -146,3 +146,98 @@ public struct StoreInspection: Sendable {
         files.filter { $0.role == .main || $0.role == .writeAheadLog }.reduce(externalFiles.bytes) { $0 + $1.bytes }
     }
 }
+
+/// The result of an inspection of one path.
+///
+/// An unreadable store or an orphaned sidecar never counts as absent.
+public enum StoreCondition: Sendable {
+    /// Neither a file with the store's name nor a sidecar.
+    case absent
+    /// A main file of zero bytes without a non-empty sidecar.
+    case emptyFile
+    /// Non-empty sidecars, and a main file that is missing or empty.
+    case orphanSidecar(names: [String])
+    /// A file exists and cannot be used.
+    case unreadable(UnreadableStore)
+    case store(StoreInspection)
+
+    /// The inspection, if there is a store.
+    public var inspection: StoreInspection? {
+        if case .store(let inspection) = self { inspection } else { nil }
+    }
+}
+
+/// One file of a store, or beside it.
+public struct StoreFile: Hashable, Sendable, Codable {
+    /// The role of a file.
+    public enum Role: String, Sendable, Codable {
+        case main
+        case writeAheadLog
+        case sharedMemory
+        case journal
+        /// A file in the folder of external binary data.
+        case externalData
+        /// A file beside the store that Core Data does not create, and that is not carried.
+        case beside
+    }
+
+    public let role: Role
+    /// The path relative to the store's folder.
+    public let name: String
+    /// The size in bytes.
+    public let bytes: Int64
+
+    /// The number of files, and their total size.
+    package struct Total: Hashable, Sendable {
+        package var count = 0
+        package var bytes: Int64 = 0
+
+        package init() {}
+    }
+
+    public init(role: Role, name: String, bytes: Int64) {
+        self.role = role
+        self.name = name
+        self.bytes = bytes
+    }
+}
+
+extension StoreInspection {
+    /// The same inspection for a store in an archive, under the path `location`.
+    ///
+    /// Files that an archive does not need are omitted: a complete copy has no log.
+    package func archived(at location: StoreLocation) -> StoreInspection {
+        StoreInspection(
+            location: location,
+            kind: kind,
+            header: header,
+            identity: identity,
+            token: token,
+            mode: mode,
+            owner: owner,
+            group: group,
+            files: files,
+            metadata: metadata,
+            model: model,
+            modelSource: modelSource,
+            entities: entities,
+            joinTables: joinTables,
+            tables: tables,
+            history: history,
+            fence: fence,
+            digest: digest,
+            findings: findings.filter { $0.code != .walHeaderWithoutLog }
+                .map { finding in
+                    var finding = finding
+                    let folder = self.location.folder + "/"
+                    if let path = finding.path, path.hasPrefix(folder) {
+                        finding.path = location.folder + "/" + path.dropFirst(folder.count)
+                    }
+                    return finding
+                },
+            historyTables: historyTables,
+            externalFiles: externalFiles,
+            annotations: annotations
+        )
+    }
+}

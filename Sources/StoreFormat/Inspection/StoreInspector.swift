@@ -1,4 +1,4 @@
-internal import SafeFiles
+package import SafeFiles
 
 /// Inspects a path without changing a byte of the store.
 public struct StoreInspector: BlockingCalls {
@@ -113,5 +113,71 @@ public struct StoreInspector: BlockingCalls {
                 )
             }
         }
+    }
+}
+
+extension StoreInspector {
+    /// Returns every SQLite store in a folder, recognised by its first bytes regardless of its name; sidecars do not
+    /// count.
+    ///
+    /// The relay beside a store does not count either. Files that this user cannot read are skipped.
+    public static func stores(in folder: String) throws -> [StoreLocation] {
+        let directory = try VettedFile.folder(of: StoreLocation(folder: folder, name: ""))
+        let names = try directory.entries()
+        let known = Set(names)
+        let relays = Set(names.map { StoreLocation(folder: folder, name: $0).relayName })
+        return names.filter { !StoreFileListing.isSidecar($0, of: known) && !relays.contains($0) }
+            .map { StoreLocation(folder: folder, name: $0) }
+            .filter { isStore($0, in: directory) }
+    }
+
+    /// True if the path is a folder that this user can open.
+    public static func isFolder(_ path: String) -> Bool {
+        (try? Directory.open(path: path)) != nil
+    }
+
+    /// True for a regular file that begins as a database.
+    package static func isStore(_ location: StoreLocation, in folder: Directory) -> Bool {
+        guard let vetted = try? VettedFile(location, in: folder), vetted.status.size >= StoreHeader.byteCount,
+            let main = try? MainFile(vetted, path: location.path)
+        else { return false }
+        return (try? main.header()) != nil
+    }
+}
+
+extension StoreInspector {
+    /// Inspects the store of a view.
+    func inspection(of location: StoreLocation, through view: StoreView) throws -> StoreInspection {
+        let connection = view.connection
+        let listing = try StoreFileListing(of: location, view: view, listsExternalFiles: listsExternalFiles)
+        let fence = try StoreFence(reading: connection)
+        let content = try ContentSummary(of: connection, counts: depth != .layout, monitor: monitor)
+        let digest =
+            depth == .digest
+            ? try StoreDigest(of: connection, externalData: view.externalData, monitor: monitor) : nil
+        return StoreInspection(
+            location: location,
+            kind: content.kind,
+            header: view.header,
+            identity: view.status.identity,
+            token: view.token,
+            mode: view.status.mode,
+            owner: view.status.owner,
+            group: view.status.group,
+            files: listing.files,
+            metadata: content.metadata,
+            model: content.model,
+            modelSource: content.modelSource,
+            entities: content.entities,
+            joinTables: content.joinTables,
+            tables: content.tables,
+            history: content.history,
+            fence: fence,
+            digest: digest,
+            findings: listing.findings + content.findings,
+            historyTables: content.historyTables,
+            externalFiles: listing.externalFiles,
+            annotations: content.annotations
+        )
     }
 }

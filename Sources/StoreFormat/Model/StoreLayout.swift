@@ -106,3 +106,181 @@ extension StoreLayout {
         }
     }
 }
+
+extension StoreLayout {
+    /// The storage of the objects of one entity.
+    package struct Entity: Hashable, Sendable {
+        package let name: String
+        /// The entity's number (`Z_ENT`).
+        package let number: Int64
+        /// The root of its inheritance, which names the table.
+        package let root: String
+        package let table: String
+        package let isAbstract: Bool
+        package let hasSubentities: Bool
+        /// The attributes that have a column, inherited ones first.
+        package let attributes: [Attribute]
+        /// The relationships that were found, inherited ones first.
+        package let relationships: [Relationship]
+        /// The meaning of each bit of a history bitmap.
+        package let historySlots: HistorySlots
+        /// The attributes whose values history preserves of a deleted object, in the order of its columns.
+        package let tombstoneAttributes: [String]
+
+        func adding(_ more: [Attribute]) -> Entity {
+            Entity(
+                name: name,
+                number: number,
+                root: root,
+                table: table,
+                isAbstract: isAbstract,
+                hasSubentities: hasSubentities,
+                attributes: attributes + more,
+                relationships: relationships,
+                historySlots: historySlots,
+                tombstoneAttributes: tombstoneAttributes
+            )
+        }
+
+        package func attribute(_ name: String) -> Attribute? { attributes.first { $0.description.name == name } }
+
+        package func relationship(_ name: String) -> Relationship? {
+            relationships.first { $0.description.name == name }
+        }
+    }
+
+    /// An attribute and its column.
+    package struct Attribute: Hashable, Sendable {
+        package let description: AttributeDescription
+        package let declaredBy: String
+        package let column: String
+
+        init(description: AttributeDescription, declaredBy: String, column: String) {
+            (self.description, self.declaredBy, self.column) = (description, declaredBy, column)
+        }
+
+        /// An attribute for a column outside the model; no attribute has a name with a space.
+        init(unknown column: StoreSchema.Column, of entity: Entity) {
+            description = AttributeDescription(name: "column " + column.name, type: .undefined)
+            declaredBy = entity.root
+            self.column = column.name
+        }
+
+        /// True for a column outside the model.
+        package var isUnknown: Bool { description.type == .undefined }
+    }
+
+    /// A relationship and its storage.
+    package struct Relationship: Hashable, Sendable {
+        /// The three ways in which Core Data stores a relationship.
+        package enum Storage: Hashable, Sendable {
+            /// The owner's row contains the key.
+            case toOne(ForeignKey)
+            /// The destination's rows, in `table`, contain the owner's key.
+            case oneToMany(table: String, ForeignKey)
+            /// Rows of a join table; `owner` is the side of the entity that has this relationship.
+            case manyToMany(table: String, owner: JoinTable.Side, other: JoinTable.Side)
+        }
+
+        package let description: RelationshipDescription
+        package let declaredBy: String
+        package let storage: Storage
+
+        /// The columns of a table that store the relationship.
+        func columns(in table: String, of owner: Entity) -> [String] {
+            switch storage {
+            case .toOne(let key) where owner.table == table: key.columns
+            case .oneToMany(table: table, let key): key.columns
+            default: []
+            }
+        }
+    }
+
+    /// The columns of a reference from one row to another.
+    package struct ForeignKey: Hashable, Sendable {
+        /// The column of the referenced row's primary key.
+        package let column: String
+        /// The column of the referenced row's concrete entity; present if the declared destination has subentities.
+        package let entityColumn: String?
+        /// The column of the order key among the rows with the same reference; present if the to-many side is ordered.
+        package let orderColumn: String?
+
+        var columns: [String] { [column, entityColumn, orderColumn].compactMap { $0 } }
+    }
+
+    /// The table of a many-to-many relationship.
+    package struct JoinTable: Hashable, Sendable {
+        /// One of the two relationships that the table stores.
+        package struct Side: Hashable, Sendable {
+            /// The entity that declares the relationship.
+            package let entity: String
+            package let relationship: String
+            /// The column of the owner's primary key.
+            package let column: String
+            /// The column of the order key of the other side's object, if this relationship is ordered.
+            package let orderColumn: String?
+        }
+
+        package let name: String
+        package let first: Side
+        package let second: Side
+
+        /// True for a relationship that is its own inverse: read its rows as a symmetric set.
+        package var isReflexive: Bool {
+            first.entity == second.entity && first.relationship == second.relationship
+        }
+    }
+}
+
+extension StoreLayout.JoinTable {
+    /// The pairs of a many-to-many relationship in SQL: the columns `owner`, `member` and `place`.
+    ///
+    /// `place` is 0 if no order is kept. `condition` selects the owners, given the column of their keys. A relationship
+    /// that is its own inverse is symmetric, so each pair counts in both directions; a pair stored in both directions
+    /// is returned twice.
+    package static func pairs(
+        _ table: String,
+        _ owner: Side,
+        _ other: Side,
+        where condition: (String) -> String
+    ) -> String {
+        func pairs(_ owner: Side, _ other: Side) -> String {
+            let place = owner.orderColumn.map(SQLName.quoted) ?? "0"
+            let (left, right) = (SQLName.quoted(owner.column), SQLName.quoted(other.column))
+            return "SELECT \(left) AS owner, \(right) AS member, \(place) AS place FROM \(SQLName.quoted(table)) "
+                + "WHERE \(condition(left))"
+        }
+        return isReflexive(owner, other)
+            ? pairs(owner, other) + " UNION ALL " + pairs(other, owner) : pairs(owner, other)
+    }
+
+    /// True for the two sides of a relationship that is its own inverse.
+    package static func isReflexive(_ side: Side, _ other: Side) -> Bool {
+        side.entity == other.entity && side.relationship == other.relationship
+    }
+}
+
+extension ManagedObjectModel {
+    /// Reads the model that Core Data keeps in a store; nil if it is missing or cannot be decoded.
+    package init?(cachedIn connection: StoreConnection) throws {
+        let isPresent = "SELECT count(*) FROM pragma_table_info('Z_MODELCACHE') WHERE upper(name) = 'Z_CONTENT'"
+        guard try connection.value(isPresent)?.integer == 1,
+            let bytes = try connection.value("SELECT Z_CONTENT FROM Z_MODELCACHE LIMIT 1")?.blob,
+            let model = try? ManagedObjectModel(modelCache: bytes)
+        else { return nil }
+        self = model
+    }
+}
+
+extension StoreLayout {
+    /// Reads the tables and columns of `model`, or of the model in the store itself.
+    ///
+    /// Nil if there is no model, or if the store does not number entities and so is not a Core Data store.
+    package init?(reading connection: StoreConnection, model: ManagedObjectModel? = nil) throws {
+        guard
+            let numbers = try EntityNumbers(reading: connection),
+            let model = try model ?? ManagedObjectModel(cachedIn: connection)
+        else { return nil }
+        self.init(model: model, schema: try StoreSchema(reading: connection), entityNumbers: numbers)
+    }
+}

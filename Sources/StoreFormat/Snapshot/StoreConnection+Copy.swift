@@ -1,6 +1,6 @@
 import CSQLite
 import Glibc
-import SafeFiles
+package import SafeFiles
 
 extension StoreConnection {
     private static var pagesAtOnce: Int32 { 2048 }
@@ -56,5 +56,19 @@ extension UnsafeRawBufferPointer {
         guard count <= self.count, count <= other.count else { return false }
         guard let left = baseAddress, let right = other.baseAddress else { return count == 0 }
         return memcmp(left, right, count) == 0
+    }
+}
+
+extension DurableFile {
+    /// Copies all bytes in chunks.
+    package func copyBytes(to output: DurableFile, chunk: Int = 1 << 20) throws {
+        var buffer = [UInt8](repeating: 0, count: chunk)
+        var offset: Int64 = 0
+        while true {
+            let count = try buffer.withUnsafeMutableBytes { try read(into: $0, at: offset) }
+            guard count > 0 else { return }
+            try buffer.withUnsafeBytes { try output.write(UnsafeRawBufferPointer(rebasing: $0[0..<count]), at: offset) }
+            offset += Int64(count)
+        }
     }
 }

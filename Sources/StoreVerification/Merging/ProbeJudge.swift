@@ -1,3 +1,4 @@
+import FoundationEssentials
 import ManagedObjects
 import StoreFormat
 import StoreStrategies
@@ -82,5 +83,78 @@ struct ProbeJudge {
             }
         }
         return findings
+    }
+}
+
+/// The content of a context as a value that can be compared with another context's.
+struct ProbePicture: Sendable, Equatable {
+    /// One object's values and destinations.
+    struct Object: Sendable, Equatable {
+        let attributes: [String: AttributeValue]
+        let destinations: [String: [ManagedObjectID]]
+
+        init(_ object: ManagedObject) throws {
+            var (attributes, destinations): ([String: AttributeValue], [String: [ManagedObjectID]]) = ([:], [:])
+            for attribute in object.shape.attributes where !attribute.isTransient {
+                attributes[attribute.name] = try object.rawValue(forKey: attribute.name)
+            }
+            for relationship in object.shape.toOnes + object.shape.toManys where !relationship.isTransient {
+                let ids = try object.objectIDs(forRelationshipNamed: relationship.name)
+                destinations[relationship.name] = relationship.isOrdered ? ids : ids.sorted()
+            }
+            (self.attributes, self.destinations) = (attributes, destinations)
+        }
+
+        /// The names of the properties that differ, in byte order.
+        func differences(from other: Object) -> [String] {
+            let attributes = attributes.filter { other.attributes[$0.key] != $0.value }.keys
+            let relationships = destinations.filter { other.destinations[$0.key] != $0.value }.keys
+            return (Array(attributes) + Array(relationships)).sorted(by: ManagedObjectModel.inByteOrder)
+        }
+    }
+
+    /// The objects of each list in their order, by the list's name.
+    private(set) var lists: [String: [ManagedObjectID]] = [:]
+    private(set) var objects: [ManagedObjectID: Object] = [:]
+
+    /// Creates the picture of these lists and their objects.
+    init(_ lists: [String: [ManagedObject]]) throws {
+        for (name, list) in lists {
+            self.lists[name] = list.map(\.objectID)
+            for object in list where objects[object.objectID] == nil { objects[object.objectID] = try Object(object) }
+        }
+    }
+}
+
+/// A value that marks an object as changed by a probe, different for each number.
+enum ProbeMark {
+    /// Above the values of most rows, and within 16 bits.
+    private static let base = 20_000
+
+    /// The types that a mark can be made for, the most suitable first.
+    static let types: [AttributeDescription.AttributeType] = [
+        .string, .integer64, .integer32, .integer16, .double, .float, .decimal, .date,
+    ]
+
+    /// A value of a type; nil for a type whose values cannot be generated.
+    static func value(_ number: Int, of type: AttributeDescription.AttributeType) -> AttributeValue? {
+        let number = base + number % 10_000
+        return switch type {
+        case .string: .string("store-migrate \(number)")
+        case .integer16, .integer32, .integer64: .integer(Int64(number))
+        case .double, .float: .real(Double(number))
+        case .decimal: .decimal(Decimal(number))
+        case .date: .date(Date(timeIntervalSinceReferenceDate: Double(number) * 86_400))
+        case .boolean: .boolean(number % 2 == 0)
+        case .binaryData: .data(Data("\(number)".utf8))
+        case .uuid: .uuid(uuid(number))
+        case .uri: .uri("x-store-migrate:\(number)")
+        case .undefined, .transformable, .objectID, .composite: nil
+        }
+    }
+
+    private static func uuid(_ number: Int) -> UUID {
+        let (high, low) = (UInt8(truncatingIfNeeded: number >> 8), UInt8(truncatingIfNeeded: number))
+        return UUID(uuid: (0, 0, 0, 0, 0, 0, 0x40, 0, 0x80, 0, 0, 0, 0, 0, high, low))
     }
 }

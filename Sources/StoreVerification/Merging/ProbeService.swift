@@ -37,3 +37,90 @@ public struct ProbeService {
         session = nil
     }
 }
+
+/// The changes of one save, which a merge probe requests from its writing side.
+public struct ProbeStep: Sendable, Hashable, Codable {
+    /// The operation on the objects of a step.
+    public enum Operation: String, Sendable, Codable, CaseIterable {
+        case insert
+        /// One value of each object is changed.
+        case update
+        /// An update after which the object matches a predicate.
+        case match
+        case delete
+    }
+
+    /// The change of one object.
+    public struct Edit: Sendable, Hashable, Codable {
+        public let entity: String
+        /// The URI of the object to change, or of the template of a new object, where there is one.
+        public let object: String?
+        /// The attribute to mark, where the entity has a suitable one.
+        public let attribute: String?
+        /// The number from which `ProbeMark` makes a value of the attribute's type.
+        public let mark: Int
+
+        public init(entity: String, object: String?, attribute: String?, mark: Int) {
+            self.entity = entity
+            self.object = object
+            self.attribute = attribute
+            self.mark = mark
+        }
+    }
+
+    public let operation: Operation
+    public let edits: [Edit]
+
+    public init(_ operation: Operation, _ edits: [Edit]) {
+        self.operation = operation
+        self.edits = edits
+    }
+}
+
+/// The writing side's answer to a step of a merge probe.
+public struct ProbeAnswer: Sendable, Hashable, Codable {
+    /// An object that was changed and saved.
+    public struct Change: Sendable, Hashable, Codable {
+        public let entity: String
+        public let uri: String
+        /// The URIs of a new object's destinations, by relationship.
+        public let destinations: [String: [String]]
+
+        public init(entity: String, uri: String, destinations: [String: [String]] = [:]) {
+            self.entity = entity
+            self.uri = uri
+            self.destinations = destinations
+        }
+    }
+
+    /// A change that the model, or the runtime, does not allow.
+    public struct Refusal: Sendable, Hashable, Codable {
+        public let entity: String
+        /// A lower-case sentence without values of rows.
+        public let reason: String
+
+        public init(entity: String, reason: String) {
+            self.entity = entity
+            self.reason = reason
+        }
+    }
+
+    public let changes: [Change]
+    public let refusals: [Refusal]
+    /// Why the whole store may not be written; nil when it may.
+    public let readOnlyReason: String?
+    /// Why the store could not be opened at all; nil when it could.
+    public let openingFailure: String?
+
+    public init(
+        changes: [Change] = [],
+        refusals: [Refusal] = [],
+        readOnlyReason: String? = nil,
+        openingFailure: String? = nil
+    ) {
+        self.openingFailure = openingFailure
+        self.changes = changes
+        self.refusals = refusals
+        self.readOnlyReason = readOnlyReason
+    }
+}

@@ -158,3 +158,151 @@ extension String {
         "unique index \(index) has a key twice"
     }
 }
+
+/// The statements that scan one table and its indexes.
+struct IndexProofPlan {
+    let table: String
+    let shapes: [IndexShape]
+    /// A name of the row's number, quoted.
+    private let rowID: String
+
+    /// Nil when the table or one of its indexes needs SQLite's own check.
+    init?(_ table: StoreSchema.Table) {
+        guard let rowID = table.rowIDName else { return nil }
+        var shapes: [IndexShape] = []
+        for index in table.indexes {
+            guard let shape = IndexShape(index, of: table) else { return nil }
+            shapes.append(shape)
+        }
+        self.table = table.name
+        self.shapes = shapes
+        self.rowID = SQLName.quoted(rowID)
+    }
+
+    var greatestRowNumber: String { "SELECT max(\(rowID)) FROM \(SQLName.quoted(table)) NOT INDEXED" }
+
+    /// Reads the number of every row and the given expressions from the table itself.
+    func tableScan(_ columns: [String]) -> String {
+        "SELECT " + ([rowID] + columns).joined(separator: ", ") + " FROM \(SQLName.quoted(table)) NOT INDEXED"
+    }
+
+    /// Reads the row's number and the key of every entry from the index itself, in its order.
+    func indexScan(_ shape: IndexShape) -> String {
+        let columns = [rowID] + shape.columns.map { SQLName.quoted($0.name) }
+        let condition = shape.condition.map { " WHERE \($0)" } ?? ""
+        return "SELECT " + columns.joined(separator: ", ")
+            + " FROM \(SQLName.quoted(table)) INDEXED BY \(SQLName.quoted(shape.name))" + condition
+    }
+}
+
+/// The definition of one index for the index proof: its key columns, their order, and the rows that it contains.
+struct IndexShape {
+    /// How SQLite compares text in one column of an index.
+    enum Collation {
+        case binary
+        case noCase
+        case rightTrim
+
+        init?(named name: String) {
+            switch name.uppercased() {
+            case "BINARY": self = .binary
+            case "NOCASE": self = .noCase
+            case "RTRIM": self = .rightTrim
+            default: return nil
+            }
+        }
+    }
+
+    /// One column of the key.
+    struct KeyColumn {
+        let name: String
+        let isDescending: Bool
+        let collation: Collation
+    }
+
+    let name: String
+    let isUnique: Bool
+    let columns: [KeyColumn]
+    /// The condition of a partial index, as SQL; nil for an index of every row.
+    let condition: String?
+
+    /// Nil when a scan cannot prove the index: it then needs SQLite's own check.
+    init?(_ index: StoreSchema.Index, of table: StoreSchema.Table) {
+        var columns: [KeyColumn] = []
+        for column in index.columns {
+            guard let name = column.name, name != table.rowIDAlias,
+                let collation = Collation(named: column.collation),
+                let declared = table.column(named: name), !declared.isGenerated
+            else { return nil }
+            columns.append(KeyColumn(name: name, isDescending: column.isDescending, collation: collation))
+        }
+        guard !columns.isEmpty else { return nil }
+        if index.isPartial {
+            guard let condition = index.sql.flatMap(PartialIndexCondition.init(of:)) else { return nil }
+            self.condition = condition.sql
+        } else {
+            condition = nil
+        }
+        name = index.name
+        isUnique = index.isUnique
+        self.columns = columns
+    }
+}
+
+/// The condition after `WHERE` in a `CREATE INDEX` statement.
+struct PartialIndexCondition {
+    let sql: String
+
+    /// Nil when there is no condition, or when comments make it unclear where it ends.
+    init?(of statement: String) {
+        let bytes = Array(statement.utf8)
+        guard let start = Self.startOfCondition(in: bytes) else { return nil }
+        let condition = bytes[start...].drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\n") }
+        guard !condition.isEmpty else { return nil }
+        sql = String(decoding: condition, as: UTF8.self)
+    }
+
+    /// The offset behind the keyword `WHERE` outside parentheses, quotes and names.
+    private static func startOfCondition(in bytes: [UInt8]) -> Int? {
+        var depth = 0
+        var offset = 0
+        var found: Int?
+        while offset < bytes.count {
+            let byte = bytes[offset]
+            switch byte {
+            case UInt8(ascii: "'"), UInt8(ascii: "\""), UInt8(ascii: "`"):
+                guard let end = bytes[(offset + 1)...].firstIndex(of: byte) else { return nil }
+                offset = end + 1
+            case UInt8(ascii: "["):
+                guard let end = bytes[offset...].firstIndex(of: UInt8(ascii: "]")) else { return nil }
+                offset = end + 1
+            case UInt8(ascii: "-") where offset + 1 < bytes.count && bytes[offset + 1] == UInt8(ascii: "-"),
+                UInt8(ascii: "/") where offset + 1 < bytes.count && bytes[offset + 1] == UInt8(ascii: "*"):
+                return nil
+            case UInt8(ascii: "("):
+                depth += 1
+                offset += 1
+            case UInt8(ascii: ")"):
+                depth -= 1
+                offset += 1
+            case _ where isIdentifier(byte):
+                let end = bytes[offset...].firstIndex { !isIdentifier($0) } ?? bytes.endIndex
+                let word = String(decoding: bytes[offset..<end], as: UTF8.self)
+                if depth == 0, found == nil, word.uppercased() == "WHERE" { found = end }
+                offset = end
+            default:
+                offset += 1
+            }
+        }
+        return depth == 0 ? found : nil
+    }
+
+    private static func isIdentifier(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "$"), 0x80...:
+            true
+        default: false
+        }
+    }
+}

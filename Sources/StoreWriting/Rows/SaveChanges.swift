@@ -87,3 +87,57 @@ package struct SaveChanges: Sendable {
         }
     }
 }
+
+/// An object of a store: its concrete entity and its primary key.
+package struct ObjectKey: Hashable, Sendable {
+    package let entity: String
+    package let primaryKey: Int64
+
+    package init(entity: String, primaryKey: Int64) {
+        self.entity = entity
+        self.primaryKey = primaryKey
+    }
+
+    /// Most keys in a set are of one entity, so the number alone distributes well.
+    package func hash(into hasher: inout Hasher) { hasher.combine(primaryKey) }
+}
+
+/// An object is not in the state that the writer expects: another process changed or deleted it.
+package struct VersionConflict: Error, Hashable, Sendable, CustomStringConvertible {
+    package let object: ObjectKey
+    /// The expected version (`Z_OPT`); nil if only the existence of the object was expected.
+    package let expected: Int64?
+    /// The version in the store; nil if the object is deleted.
+    package let found: Int64?
+
+    package init(object: ObjectKey, expected: Int64?, found: Int64?) {
+        self.object = object
+        self.expected = expected
+        self.found = found
+    }
+
+    package var description: String {
+        let object = "the object \(object.primaryKey) of \(object.entity)"
+        return found == nil ? "\(object) was deleted" : "\(object) was changed meanwhile"
+    }
+}
+
+/// A uniqueness constraint rejected an object because another object has the same values.
+package struct UniquenessConflict: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The object to be written.
+    package let object: ObjectKey
+    /// The names of the constraint's properties; empty if the index belongs to no constraint of the model.
+    package let constraint: [String]
+    /// The object that has the values already; the same save may have written it.
+    package let holder: ObjectKey?
+
+    package init(object: ObjectKey, constraint: [String], holder: ObjectKey?) {
+        self.object = object
+        self.constraint = constraint
+        self.holder = holder
+    }
+
+    package var description: String {
+        "another object of \(object.entity) has the same \(constraint.joined(separator: ", "))"
+    }
+}

@@ -81,3 +81,29 @@ extension ScenarioReport: CustomStringConvertible {
         return lines.joined(separator: "\n")
     }
 }
+
+/// A step that was carried out.
+public struct ScenarioStepReport: Hashable, Sendable, Codable {
+    /// The line in the scenario, counted from 1.
+    public let line: Int
+    /// The step in the scenario's words.
+    public let title: String
+    public let hasHeld: Bool
+    public let seconds: Double
+}
+
+/// A failed claim or step of a scenario.
+public struct ScenarioFailure: Hashable, Sendable, Codable {
+    /// The line in the scenario, counted from 1.
+    public let line: Int
+    /// The column, counted from 1.
+    public let column: Int
+    /// The step or the expectation, in the scenario's words.
+    public let title: String
+    /// The expected result.
+    public let expected: String
+    /// The actual result.
+    public let found: String
+    /// The tool's standard error, for a failed run.
+    public let said: String
+}

@@ -1,4 +1,5 @@
 import ChildProcesses
+import FoundationEssentials
 import Glibc
 import SafeFiles
 import StoreFormat
@@ -96,5 +97,131 @@ final class ToolRun {
         }
         return [tracer, "-f", "-qq", "-o", path, "-e", "trace=" + calls.joined(separator: ",")]
             + injections.flatMap { ["-e", "inject=" + $0] }
+    }
+}
+
+/// The parsed output of a run of the tool.
+struct RunOutput {
+    private static let greatestSize = 16 << 20
+    private static let mostQuoted = 4_000
+
+    /// The findings' codes, in their order.
+    private(set) var findings: [String] = []
+    /// The members of the summary as text.
+    private(set) var summary: [String: String] = [:]
+    /// All texts of the output, a line each.
+    private(set) var texts: [String] = []
+    let errors: String
+
+    init(output: String, errors: String) {
+        self.errors = Self.contents(errors)
+        for line in Self.contents(output).split(separator: "\n") {
+            guard let value = try? JSONDecoder().decode(JSONTree.self, from: Data(line.utf8)) else {
+                texts.append(String(line))
+                continue
+            }
+            texts += value.strings
+            guard case .object(let members) = value else { continue }
+            switch members["type"]?.text {
+            case "finding": findings.append(members["code"]?.text ?? "")
+            case "summary": summary = members.compactMapValues(\.text)
+            default: break
+            }
+        }
+        texts += self.errors.split(separator: "\n").map(String.init)
+    }
+
+    /// The end of standard error.
+    var quoted: String { String(errors.suffix(Self.mostQuoted)) }
+
+    static func contents(_ path: String) -> String {
+        guard let slash = path.lastIndex(of: "/"),
+            let folder = try? Directory.open(path: String(path[..<slash])),
+            let bytes = try? folder.contents(of: String(path[path.index(after: slash)...]), limit: greatestSize)
+        else { return "" }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// A JSON value, as far as scenarios can check it.
+    private indirect enum JSONTree: Decodable {
+        case scalar(String)
+        case null
+        case array([JSONTree])
+        case object([String: JSONTree])
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            if container.decodeNil() {
+                self = .null
+            } else if let value = try? container.decode(Bool.self) {
+                self = .scalar("\(value)")
+            } else if let value = try? container.decode(Int64.self) {
+                self = .scalar("\(value)")
+            } else if let value = try? container.decode(Double.self) {
+                self = .scalar("\(value)")
+            } else if let value = try? container.decode(String.self) {
+                self = .scalar(value)
+            } else if let values = try? container.decode([JSONTree].self) {
+                self = .array(values)
+            } else {
+                self = .object(try container.decode([String: JSONTree].self))
+            }
+        }
+
+        var text: String? {
+            switch self {
+            case .scalar(let text): text
+            case .null: "null"
+            default: nil
+            }
+        }
+
+        var strings: [String] {
+            switch self {
+            case .scalar(let text): [text]
+            case .null: []
+            case .array(let values): values.flatMap(\.strings)
+            case .object(let members): members.values.flatMap(\.strings)
+            }
+        }
+    }
+}
+
+/// Finds the tool, of which a rehearsal runs the real program.
+enum ToolLocator {
+    private static let name = "store-migrate"
+    static let variable = "STORE_MIGRATE_TOOL"
+
+    /// Its path: `$STORE_MIGRATE_TOOL`, the program beside this one or this one itself, or the program on the `PATH`.
+    static func path() throws -> String {
+        let environment = ProcessInfo.processInfo.environment
+        if let chosen = environment[variable], !chosen.isEmpty {
+            guard isProgram(chosen) else { throw RehearsalFailure("$\(variable) names no program: \(chosen)") }
+            return chosen
+        }
+        let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
+        let beside = [own, CommandLine.arguments.first ?? ""].map { folder(of: $0) + "/" + name }
+        let onPath = (environment["PATH"] ?? "").split(separator: ":").map { "\($0)/\(name)" }
+        for candidate in beside + onPath where isProgram(candidate) { return candidate }
+        throw RehearsalFailure(
+            "the program store-migrate is not built beside the tests, nor on the PATH; build the product store-migrate "
+                + "of the package store-migrate, or set \(variable) to its path"
+        )
+    }
+
+    /// The path of another program on the `PATH`.
+    static func program(_ name: String) -> String? {
+        let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":")
+        return folders.map { "\($0)/\(name)" }.first(where: isProgram)
+    }
+
+    private static func folder(of path: String) -> String {
+        path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+    }
+
+    private static func isProgram(_ path: String) -> Bool {
+        var isFolder = false
+        return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && !isFolder
+            && FileManager.default.isExecutableFile(atPath: path)
     }
 }
