@@ -126,3 +126,150 @@ public struct ThreeWayMerge<Value: Hashable & Sendable>: Sendable {
             .filter { !$0.value.isEmpty }
     }
 }
+
+/// An object that was changed here and in the store, with the three states of its properties.
+///
+/// To-many relationships are never included, as in Core Data's own conflicts.
+public struct MergeConflict<Object: Hashable & Sendable, Value: Hashable & Sendable>: Error, Hashable, Sendable {
+    public let object: Object
+    /// The version at which the object was read here.
+    public let oldVersion: Int64
+    /// The version in the store; nil when it is deleted there.
+    public let newVersion: Int64?
+    /// The state that both sides know.
+    public let base: [String: Value]
+    /// The state here; nil when it is deleted here.
+    public let local: [String: Value]?
+    /// The state in the store; nil when it is deleted there.
+    public let store: [String: Value]?
+
+    public init(
+        object: Object,
+        oldVersion: Int64,
+        newVersion: Int64?,
+        base: [String: Value],
+        local: [String: Value]?,
+        store: [String: Value]?
+    ) {
+        self.object = object
+        self.oldVersion = oldVersion
+        self.newVersion = newVersion
+        self.base = base
+        self.local = local
+        self.store = store
+    }
+
+    /// The merge that resolves the conflict in properties with single values.
+    public var merge: ThreeWayMerge<Value> {
+        ThreeWayMerge(
+            base: base,
+            local: local.map { .changed($0) } ?? .deleted,
+            store: store.map { .changed($0) } ?? .deleted
+        )
+    }
+}
+
+/// What a merge does to an object in the store.
+public enum MergeOutcome<Value: Hashable & Sendable>: Hashable, Sendable {
+    /// These properties and members overwrite the store's; all others keep the store's values.
+    case write([String: Value], toMany: [String: ToManyChange<Value>])
+    /// The store stays unchanged, and the object here takes its state from there: it is deleted if it was deleted
+    /// there.
+    case keep
+    /// The object is deleted from the store.
+    case delete
+    /// The object, which the store no longer has, is inserted again under its former key, with these properties.
+    case restore([String: Value], toMany: [String: ToManyChange<Value>])
+    /// Nothing is saved, and the conflict is reported.
+    case fail
+}
+
+/// How to merge an object that was changed here and in the store since it was read; Core Data's five policies.
+///
+/// Objects that are not in conflict are saved as they are under every policy. ``ThreeWayMerge`` has the table for those
+/// that others changed or deleted. Where another object already has the unique values of one that is to be saved:
+///
+/// | policy | the object here is new | the object here is changed ¹ |
+/// |---|---|---|
+/// | error | fails | fails |
+/// | mergeByPropertyStoreTrump | is discarded ¹ | reverts the unique values |
+/// | mergeByPropertyObjectTrump | gives the values it was given to the other | stays; the other is deleted ² |
+/// | overwrite | gives all its values to the other ¹ | stays; the other is deleted ² |
+/// | rollback | is discarded ¹ | reverts all its changes |
+///
+/// A row that is in the store keeps its key. ¹ Our choice, where the documentation says nothing. Two new objects of one
+/// save are decided in the same way, the one saved first being the other; between a new object and a changed one the table
+/// for new objects applies. Values that one object of a save releases are free for the others, and no conflict.
+///
+/// ² Its relationships go over to the changed object first: all members of to-many relationships and all references to it;
+/// of the to-one relationships those that are one-to-one and that the changed object has empty. Its own attributes go.
+public enum MergePolicy: String, CaseIterable, Codable, Hashable, Sendable {
+    /// Nothing is saved, and the conflicts are reported.
+    case error
+    /// Property by property; where both sides changed one, the store's value wins.
+    case mergeByPropertyStoreTrump
+    /// Property by property; where both sides changed one, the value here wins.
+    case mergeByPropertyObjectTrump
+    /// The whole object here replaces the one in the store.
+    case overwrite
+    /// The whole object in the store replaces the one here.
+    case rollback
+}
+
+/// What one side did to the members of a to-many relationship since both sides agreed on them.
+///
+/// Changes of two sides never contradict each other: a member that one side added was not there for the other to
+/// remove.
+public struct ToManyChange<Member: Hashable & Sendable>: Hashable, Sendable {
+    public var added: Set<Member>
+    public var removed: Set<Member>
+
+    public init(added: Set<Member> = [], removed: Set<Member> = []) {
+        self.added = added
+        self.removed = removed
+    }
+
+    /// The change from one set of members to another.
+    public init(from base: Set<Member>, to members: Set<Member>) {
+        self.init(added: members.subtracting(base), removed: base.subtracting(members))
+    }
+
+    public var isEmpty: Bool { added.isEmpty && removed.isEmpty }
+
+    /// The members after the change.
+    public func applied(to members: Set<Member>) -> Set<Member> {
+        members.subtracting(removed).union(added)
+    }
+}
+
+/// Merges the orders that two sides gave to the members of an ordered relationship.
+package enum OrderedMerge {
+    /// Returns the members of `merged` in an order that preserves each side's changes to the base's order.
+    ///
+    /// If only one side moved members that both have, its order applies; if both did, the preferred side's. A member
+    /// that the other side added comes after its predecessor there. Members that neither side lists are omitted.
+    package static func order<Member: Hashable>(
+        _ merged: Set<Member>,
+        base: [Member],
+        local: [Member],
+        store: [Member],
+        prefersLocal: Bool
+    ) -> [Member] {
+        let common = Set(local).intersection(store).intersection(base)
+        let was = base.filter(common.contains)
+        let localMoved = local.filter(common.contains) != was
+        let storeMoved = store.filter(common.contains) != was
+        let leadsLocally = localMoved == storeMoved ? prefersLocal : localMoved
+        let (leading, following) = leadsLocally ? (local, store) : (store, local)
+
+        var result = leading.filter(merged.contains)
+        var isPlaced = Set(result)
+        for (index, member) in following.enumerated() where merged.contains(member) {
+            guard isPlaced.insert(member).inserted else { continue }
+            let before = following[..<index].last(where: isPlaced.contains)
+            let place = before.flatMap { result.firstIndex(of: $0) }.map { $0 + 1 } ?? 0
+            result.insert(member, at: place)
+        }
+        return result
+    }
+}

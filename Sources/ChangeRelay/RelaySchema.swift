@@ -61,3 +61,33 @@ enum RelaySchema {
         PRAGMA user_version = \(version);
         """
 }
+
+/// Creates the relay's files beside a store.
+enum NewRelayFile {
+    /// Creates an empty file if absent, with the store's mode and group, so that every writer of the store may write
+    /// it; beside a read-only store, its owner may.
+    static func createIfAbsent(_ name: String, likeStore store: String, in folder: Directory) throws {
+        if try folder.isIntroduced(name) { return }
+        let status = try folder.status(of: store)
+        _ = try folder.introduce(name) { nursery in
+            let file = try nursery.createFile(name, mode: status.map { $0.mode & 0o666 | 0o200 } ?? 0o600)
+            if let status { try file.setGroupIfAllowed(status.group) }
+            // fsync mode and group: after a power failure without it, other users could not open the file.
+            try file.synchronize()
+            try file.close()
+        }
+    }
+}
+
+/// How much a queue keeps for consumers that stay away.
+public struct RelayLimits: Sendable, Hashable {
+    /// With more notices than this, the oldest are dropped even if consumers have not read them.
+    public var mostNotices: Int64
+    /// A consumer that leaves a notice unread for longer than this no longer keeps notices in the queue.
+    public var longestDelay: Duration
+
+    public init(mostNotices: Int64 = 100_000, longestDelay: Duration = .seconds(7 * 86_400)) {
+        self.mostNotices = mostNotices
+        self.longestDelay = longestDelay
+    }
+}

@@ -1,3 +1,4 @@
+internal import Dispatch
 public import StoreStrategies
 internal import Synchronization
 
@@ -225,5 +226,76 @@ public struct StrategyComplianceTest {
             let isTaken = asked.contains { request in (try? Answer(strategy, request).changes) != nil }
             if isTaken { failure.add("the option \(option.name) accepts a value that it does not list") }
         }
+    }
+}
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+extension StrategyComplianceTest {
+    /// Checks that a strategy's documentation is complete and valid.
+    func checkDocumentation(_ failure: inout StrategyComplianceFailure) {
+        let text = strategy.documentation
+        if !StrategyName.isValid(strategy.name) {
+            failure.add("its name is too long, or has characters other than letters, digits and hyphens")
+        }
+        if let objection = text.objection { failure.add(objection) }
+        for (what, words) in [("summary", text.summary), ("notApplicable", text.notApplicable)]
+        where words.count < 10 || !words.hasSuffix(".") {
+            failure.add("its \(what) is not a sentence")
+        }
+        if text.sets.isEmpty { failure.add("its documentation lists no option that it sets") }
+        for option in text.options {
+            if let value = option.defaultValue, !option.values.isEmpty, !option.values.contains(value) {
+                failure.add("the default of the option \(option.name) is not one of its values")
+            }
+        }
+        if let data = try? JSONEncoder().encode(text),
+            (try? JSONDecoder().decode(StrategyDocumentation.self, from: data)) == text
+        {
+            return
+        }
+        failure.add("its documentation changes when encoded as JSON and decoded")
+    }
+}
+
+/// All violations of the contract by a strategy, each once.
+public struct StrategyComplianceFailure: Error, Sendable, CustomStringConvertible {
+    public let strategy: String
+    public private(set) var violations: [String] = []
+
+    init(strategy: String) { self.strategy = strategy }
+
+    mutating func add(_ violation: String) {
+        if !violations.contains(violation) { violations.append(violation) }
+    }
+
+    public var description: String {
+        "\(strategy) violates the contract:" + violations.map { "\n- \($0)" }.joined()
+    }
+}
+
+/// The answer of a strategy to one request.
+struct Answer: Equatable, Sendable {
+    let applicability: Applicability?
+    /// Nil when it does not apply.
+    let changes: DescriptionChanges?
+
+    /// Calls the strategy as a pipeline does.
+    init(_ strategy: any StoreStrategy, _ request: StrategyRequest) throws {
+        let applicability = try strategy.evaluate(request)
+        self.applicability = applicability
+        changes = applicability == .applicable ? try strategy.describe(request) : nil
+    }
+}
+
+/// Several threads at once.
+enum Threads {
+    /// Runs `body` `count` times, in parallel if there are cores, and waits for all.
+    static func run(_ count: Int, _ body: @Sendable () -> Void) {
+        DispatchQueue.concurrentPerform(iterations: count) { _ in body() }
     }
 }

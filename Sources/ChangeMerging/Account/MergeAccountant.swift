@@ -1,5 +1,7 @@
+import CSQLite
 import SafeFiles
 import StoreFormat
+import StoreWriting
 
 /// Accounts for every part of the old store's content and decides what the merge does with it.
 ///
@@ -243,4 +245,100 @@ struct MergeAccountant {
         guard let sizes = schema.table(named: owner + "_docsize") else { return false }
         return try old.value("SELECT 1 FROM \(SQLName.quoted(sizes.name)) LIMIT 1") == nil
     }
+}
+
+/// The search indexes over other tables (`content=`), and the triggers that only update them.
+///
+/// On a connection with an untrusted schema SQLite refuses writes of triggers to virtual tables. All content of such an index
+/// follows from its content table, so a merge disables these triggers and rebuilds the index.
+struct IndexTriggers {
+    /// Words of triggers with other effects, or for only some of the rows.
+    private static let others: Set<String> = ["when", "select", "raise"]
+
+    /// The lower-case names of the indexes, except those that other triggers write to.
+    let indexes: Set<String>
+    let triggers: [StoreSchema.Trigger]
+
+    init(_ schema: StoreSchema) {
+        var contents: [String: String] = [:]
+        for table in schema.tables {
+            guard case .virtual(let module) = table.kind,
+                case .rebuilt(let content?) = PlainLayout.kind(table, module: module)
+            else { continue }
+            contents[table.name.lowercased()] = content.lowercased()
+        }
+        let tables = Set(schema.tables.map { $0.name.lowercased() })
+        var keeping: [(trigger: StoreSchema.Trigger, indexes: Set<String>)] = []
+        var refused: Set<String> = []
+        for trigger in schema.triggers where !trigger.name.hasPrefix(StoreFence.prefix) {
+            let words = Self.words(of: trigger)
+            let indexes = words.intersection(contents.keys)
+            guard !indexes.isEmpty else { continue }
+            let table = trigger.table.lowercased()
+            let isPlain =
+                words.intersection(tables).subtracting([table]) == indexes && words.isDisjoint(with: Self.others)
+                && !words.contains { $0.hasPrefix("nscoredata") } && indexes.allSatisfy { contents[$0] == table }
+            if isPlain { keeping.append((trigger, indexes)) } else { refused.formUnion(indexes) }
+        }
+        indexes = Set(contents.keys).subtracting(refused)
+        triggers = keeping.filter { $0.indexes.isDisjoint(with: refused) }.map(\.trigger)
+    }
+
+    private static func words(of trigger: StoreSchema.Trigger) -> Set<String> {
+        var words: Set<String> = []
+        var tokens = SQLTokenizer(trigger.sql)
+        while let token = tokens.next() {
+            if let word = token.name { words.insert(word.lowercased()) }
+        }
+        return words
+    }
+}
+
+/// Tables, indexes, views and triggers that only the old store has, and that the merge copies unchanged.
+struct CarriedDefinitions: Hashable, Sendable {
+    /// In creation order: an index or a trigger comes after its table.
+    private(set) var entries: [StoreDefinitions.Entry] = []
+
+    mutating func add(_ entry: StoreDefinitions.Entry) {
+        entries.append(entry)
+        entries.sort { ($0.place, $0.name) < ($1.place, $1.name) }
+    }
+
+    func contains(table name: String) -> Bool {
+        entries.contains { $0.type == "table" && $0.name.lowercased() == name.lowercased() }
+    }
+
+    /// True if the AUTOINCREMENT counter of a table is carried too.
+    var holdsAutoincrement: Bool {
+        entries.contains { $0.type == "table" && $0.sql?.lowercased().contains("autoincrement") == true }
+    }
+
+    /// Creates the definitions, each table with its rows, inside the merge's transaction.
+    func write(from old: StoreConnection, to shared: StoreConnection) throws {
+        let schema = try StoreSchema(reading: old)
+        for entry in entries {
+            guard let sql = entry.sql else { continue }
+            try shared.execute(sql)
+            if entry.type == "table", let table = schema.table(named: entry.name) { try copy(table, old, shared) }
+        }
+    }
+
+    private func copy(_ table: StoreSchema.Table, _ old: StoreConnection, _ shared: StoreConnection) throws {
+        let stored = table.columns.filter { !$0.isGenerated }.map(\.name)
+        let names = (table.rowIDAlias == nil ? table.rowIDName.map { [$0] } ?? [] : []) + stored
+        let list = names.map(SQLName.quoted).joined(separator: ", ")
+        let places = names.map { _ in "?" }.joined(separator: ", ")
+        let insertion = "INSERT INTO \(SQLName.quoted(table.name)) (\(list)) VALUES (\(places))"
+        try old.forEachRow("SELECT \(list) FROM \(SQLName.quoted(table.name))") { row in
+            try shared.run(insertion, (0..<row.columnCount).map { row.value($0) })
+        }
+        let number = "SELECT seq FROM sqlite_sequence WHERE name = ?"
+        guard table.isAutoincrement, let last = try old.value(number, [.text(table.name)])?.integer else { return }
+        try shared.run("DELETE FROM sqlite_sequence WHERE name = ?", [.text(table.name)])
+        try shared.run("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", [.text(table.name), .integer(last)])
+    }
+}
+
+extension StoreDefinitions.Entry {
+    fileprivate var place: Int { ["table", "index", "view", "trigger"].firstIndex(of: type) ?? 4 }
 }

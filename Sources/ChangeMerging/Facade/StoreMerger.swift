@@ -169,3 +169,79 @@ package struct StoreMerger {
         }
     }
 }
+
+/// A merge that is decided and not yet written.
+package protocol PlannedMerge {
+    /// What the merge will do, or why it is refused.
+    var summary: MergeSummary { get }
+    /// What the merge does with each part of the old store's content; nil if it was refused before the account.
+    var account: MergeAccount? { get }
+
+    /// Calls `body` with each object of the old side that has another key in the shared store.
+    func forEachRekeyedObject(_ body: (RekeyedObject) throws -> Void) throws
+
+    /// Writes the merge, epoch included, in one transaction of the shared store.
+    ///
+    /// Throws ``StoreError`` with the code `changedMeanwhile` if the shared store changed since the plan: plan again.
+    /// Throws `incompatible` if the summary contains refusals.
+    func carryOut(_ run: MergeRun) throws -> MergeResult
+}
+
+/// A store that takes part in a merge, opened by the caller.
+///
+/// On the base and the old side, the caller keeps a read transaction open from before the plan until after the merge.
+/// The shared side is open for `liveWriting`, without a transaction.
+package struct MergePlace {
+    package let connection: StoreConnection
+    /// The folder of external large values; nil if there is none.
+    package let externalData: Directory?
+    /// The model to read the store by; nil for the model inside the store.
+    package let model: ManagedObjectModel?
+
+    package init(_ connection: StoreConnection, externalData: Directory? = nil, model: ManagedObjectModel? = nil) {
+        self.connection = connection
+        self.externalData = externalData
+        self.model = model
+    }
+}
+
+/// One attempt to execute a planned merge.
+package struct MergeRun {
+    /// The merge's name.
+    ///
+    /// A store whose last merge has this name is not merged again.
+    package var epoch: String
+    /// How long to wait for the write lock.
+    package var deadline: Deadline
+    /// The author of the transaction in the store's history.
+    package var author: String
+    /// Receives the rows that lost a decision, before the write lock is acquired.
+    ///
+    /// The rows must be durable when it returns from the last one. Rows may come again: a merge that fails after them
+    /// with `changedMeanwhile` is planned anew.
+    package var park: (ParkedRow) throws -> Void
+    /// Called inside the transaction, before the first write.
+    package var record: ((StoreConnection) throws -> any MergeRecording)?
+
+    package init(
+        epoch: String,
+        deadline: Deadline,
+        author: String = "store-migrate",
+        park: @escaping (ParkedRow) throws -> Void = { _ in },
+        record: ((StoreConnection) throws -> any MergeRecording)? = nil
+    ) {
+        self.epoch = epoch
+        self.deadline = deadline
+        self.author = author
+        self.park = park
+        self.record = record
+    }
+}
+
+/// One of the two stores that descend from the base.
+public enum MergeDirection: String, Hashable, Sendable, Codable {
+    /// The store whose changes are merged into the other.
+    case old
+    /// The store that receives the changes, and whose keys stay.
+    case shared
+}

@@ -150,3 +150,65 @@ struct PlainPlan: Sendable {
         return PlainKey(values)
     }
 }
+
+/// The old side's changes to one table since the base: keys and columns, and whole rows only without a key.
+struct PlainChanges: Sendable {
+    enum Kind: Hashable, Sendable {
+        case inserted, updated, deleted
+    }
+
+    struct Change: Hashable, Sendable {
+        let key: PlainKey
+        let kind: Kind
+        /// The columns whose values differ from the base.
+        let columns: [Int]
+    }
+
+    /// One row of a table without a key.
+    struct Row: Hashable, Sendable {
+        let values: [SQLValue]
+        /// The row's number in the shared store, if only the old side removed it.
+        let removed: Int64?
+        /// True if both sides added an equal row.
+        let isInBoth: Bool
+        /// True if the old side removed the row, and its row in the shared store is not found yet.
+        var isGone = false
+    }
+
+    /// Lists of columns, of which equal ones share their memory: most rows of a table change in the same columns.
+    struct ColumnLists: Sendable {
+        private var known: Set<[Int]> = []
+
+        /// The list equal to `columns`.
+        mutating func shared(_ columns: [Int]) -> [Int] { known.insert(columns).memberAfterInsert }
+    }
+
+    var changes: [Change] = []
+    var rows: [Row] = []
+
+    var isEmpty: Bool { changes.isEmpty && !rows.contains { !$0.isInBoth } }
+}
+
+/// The primary key of a row in a plain SQLite store; an integer equals the real of the same value.
+struct PlainKey: Hashable, Sendable {
+    let values: [SQLValue]
+
+    init(_ values: [SQLValue]) {
+        self.values = values.map { value in
+            if case .real(let number) = value, let whole = Int64(exactly: number) { .integer(whole) } else { value }
+        }
+    }
+
+    init(_ number: Int64) { values = [.integer(number)] }
+
+    /// True for a key that comes first in SQLite's order.
+    func precedes(_ other: PlainKey) -> Bool {
+        for (own, theirs) in zip(values, other.values) {
+            let order = own.compared(to: theirs)
+            if order != 0 { return order < 0 }
+        }
+        return false
+    }
+
+    var stored: [StoredValue] { values.map { StoredValue($0) } }
+}

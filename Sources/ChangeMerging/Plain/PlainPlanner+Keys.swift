@@ -106,3 +106,173 @@ extension PlainPlanner {
         return nil
     }
 }
+
+extension PlainPlanner {
+    /// Separates rows that share only a number which SQLite assigned twice.
+    ///
+    /// SQLite gives the number of a deleted last row to the next row. If the other side changed the deleted row, a
+    /// merge by columns would mix two rows. The old side's row is then an insertion with a new number, and the shared
+    /// side's row stays.
+    mutating func separateReusedKeys() throws {
+        guard let base else { return }
+        for (index, table) in layout.tables.enumerated()
+        where table.hasMovableKey && !table.isAutoincrement && !table.isVirtual {
+            let rule = policy(for: index)
+            guard rule == .mergeByPropertyStoreTrump || rule == .mergeByPropertyObjectTrump else { continue }
+            var greatest: [MergeDirection: PlainKey?] = [:]
+            for (place, change) in changes[index].changes.enumerated() where change.kind == .updated {
+                let former = plan.mapped(try table.knownRow(change.key, in: base), in: index)
+                let now = try mappedRow(change.key, in: index)
+                let key = table.key(of: now)
+                guard let there = try table.row(key, in: shared), mixes(former, now, there, rule) else { continue }
+                let isOldReplaced = Self.isAnother(now, than: former, table)
+                guard isOldReplaced || Self.isAnother(there, than: former, table) else { continue }
+                let side: MergeDirection = isOldReplaced ? .old : .shared
+                let last = try greatest[side] ?? lastKept(index, in: side == .old ? old : shared, since: base)
+                greatest[side] = .some(last)
+                if let last, !last.precedes(change.key) { continue }
+                changes[index].changes[place] = PlainChanges.Change(
+                    key: change.key,
+                    kind: .inserted,
+                    columns: Array(table.columns.indices)
+                )
+                changed[index][key] = nil
+                report(
+                    .editedAndDeleted,
+                    key,
+                    in: index,
+                    base: .present,
+                    old: isOldReplaced ? .deleted : .present,
+                    shared: isOldReplaced ? .present : .deleted,
+                    taken: isOldReplaced ? .shared : .old
+                )
+                noteSurvivor(of: index)
+            }
+        }
+    }
+
+    /// True if a merge by columns takes some values of each side.
+    private func mixes(_ former: [SQLValue], _ now: [SQLValue], _ there: [SQLValue], _ rule: MergePolicy) -> Bool {
+        let columns = former.indices.filter { now[$0] != there[$0] }
+        let taken = columns.filter {
+            now[$0] != former[$0] && (there[$0] == former[$0] || rule == .mergeByPropertyObjectTrump)
+        }
+        return !taken.isEmpty && columns.contains { there[$0] != former[$0] && !taken.contains($0) }
+    }
+
+    /// True if a row shares nothing with the former one except its key.
+    private static func isAnother(_ row: [SQLValue], than former: [SQLValue], _ table: PlainTable) -> Bool {
+        let known = former.indices.filter { !table.key.contains($0) && former[$0] != .null }
+        return !known.isEmpty && known.allSatisfy { row[$0] != former[$0] }
+    }
+
+    /// The greatest key of the base whose row the side kept, or nil: SQLite reuses only greater keys.
+    private func lastKept(
+        _ index: Int,
+        in side: StoreConnection,
+        since base: StoreConnection
+    ) throws -> PlainKey? {
+        let table = layout.tables[index]
+        return try base.referencing(table.source) { byReference in
+            let cursor = try base.cursor(table.scanFromTheEnd(references: byReference ? base : nil))
+            while try cursor.next() {
+                try monitor.checkCancellation()
+                let values = cursor.withRow { table.values(of: $0, in: base) }
+                let former = side === shared ? plan.mapped(values, in: index) : values
+                guard let row = try table.row(table.key(of: former), in: side),
+                    !Self.isAnother(row, than: former, table)
+                else { continue }
+                return table.key(of: values)
+            }
+            return nil
+        }
+    }
+}
+
+extension PlainPlanner {
+    /// Cancels changes whose unique values another row of the shared store keeps; the old side's row is parked.
+    ///
+    /// A cancelled change may keep values that a further row needs, so this repeats until nothing changes.
+    mutating func giveWayToTakenValues() throws {
+        var isSettled = false
+        while !isSettled {
+            isSettled = true
+            for index in layout.order where !layout.tables[index].uniques.isEmpty {
+                for key in try sortedKeys(of: index) {
+                    guard let action = plan.actions[index][key], action.kind != .delete else { continue }
+                    if try giveWay(action, key, index) { isSettled = false }
+                }
+                if try giveWayWithoutKey(index) { isSettled = false }
+            }
+            try monitor.checkCancellation()
+        }
+    }
+
+    func sortedKeys(of index: Int) throws -> [PlainKey] {
+        try plan.actions[index].keys.sorted(checking: monitor.checkCancellation) { $0.precedes($1) }
+    }
+
+    private mutating func giveWay(_ action: PlainPlan.Action, _ key: PlainKey, _ index: Int) throws -> Bool {
+        let table = layout.tables[index]
+        guard let values = try merged(key, in: index) else { throw table.lostRow(in: shared) }
+        for unique in table.uniques {
+            if action.kind == .update, Set(unique.columns).isDisjoint(with: action.columns) { continue }
+            guard try holder(unique, values, besides: key, index) != nil else { continue }
+            report(.uniqueValues, key, in: index, old: .present, shared: .present, taken: .shared)
+            park(.old, action.source, in: index, .uniqueValues)
+            if action.kind == .update {
+                var action = action
+                action.columns.removeAll(where: unique.columns.contains)
+                plan.actions[index][key] = action.columns.isEmpty ? nil : action
+            } else {
+                plan.actions[index][key] = nil
+                lost[index].insert(action.source)
+            }
+            return true
+        }
+        return false
+    }
+
+    /// The row that has these values after the merge and keeps them.
+    private func holder(
+        _ unique: PlainTable.Unique,
+        _ values: [SQLValue],
+        besides own: PlainKey?,
+        _ index: Int
+    ) throws -> PlainKey? {
+        let table = layout.tables[index]
+        let wanted = unique.columns.map { values[$0] }
+        for holder in try table.keys(where: unique.columns, are: wanted, in: shared) where holder != own {
+            if table.isBag {
+                if plan.removed[index][holder.values.first?.integer ?? 0] == nil { return holder }
+                continue
+            }
+            guard let action = plan.actions[index][holder] else { return holder }
+            if action.kind == .update, let row = try merged(holder, in: index),
+                unique.columns.map({ row[$0] }) == wanted
+            {
+                return holder
+            }
+        }
+        return nil
+    }
+
+    private mutating func giveWayWithoutKey(_ index: Int) throws -> Bool {
+        guard layout.tables[index].isBag else { return false }
+        var kept: [[SQLValue]] = []
+        for values in plan.added[index] {
+            var isTaken = false
+            for unique in layout.tables[index].uniques where !isTaken {
+                isTaken = try holder(unique, values, besides: nil, index) != nil
+            }
+            guard isTaken else {
+                kept.append(values)
+                continue
+            }
+            report(.uniqueValues, PlainKey([]), in: index, old: .present, shared: .present, taken: .shared)
+            park(.old, PlainKey([]), in: index, .uniqueValues, values: values)
+        }
+        defer { plan.added[index] = kept }
+        return kept.count != plan.added[index].count
+    }
+}

@@ -1,5 +1,7 @@
 public import ChangeMerging
 internal import Dispatch
+internal import FoundationEssentials
+internal import StoreFormat
 
 /// A scratch pad of objects: fetched, changed and inserted objects stay private to it until it saves.
 ///
@@ -202,5 +204,102 @@ public actor ManagedObjectContext {
     /// Merges in the background: the next save throws an error that occurs here.
     private func mergeAutomatically(_ notice: ContextDidSave) {
         do { try mergeChanges(fromContextDidSave: notice) } catch { graph.keepFailure(error) }
+    }
+}
+
+/// The parent as its children's source: its objects with their current values, including unsaved changes.
+extension ManagedObjectContext: ObjectSource {
+    nonisolated func row(of id: ManagedObjectID, maximumAge: Duration?) throws -> RowSnapshot? {
+        try performAndWait { context in try context.graph.snapshot(of: id) }
+    }
+
+    nonisolated func rows(of ids: [ManagedObjectID], maximumAge: Duration?) throws -> [RowSnapshot?] {
+        try performAndWait { context in try ids.map { try context.graph.snapshot(of: $0) } }
+    }
+
+    nonisolated func sharedRow(of id: ManagedObjectID) -> RowSnapshot? { nil }
+
+    nonisolated func rows(of ids: [ManagedObjectID]) throws -> [RowSnapshot] {
+        try performAndWait { context in try ids.compactMap { try context.graph.snapshot(of: $0) } }
+    }
+
+    nonisolated func destinations(
+        of owners: [ManagedObjectID],
+        _ relationship: String
+    ) throws -> [ManagedObjectID: [ManagedObjectID]] {
+        try performAndWait { context in
+            var result: [ManagedObjectID: [ManagedObjectID]] = [:]
+            for owner in owners {
+                result[owner] = try context.graph.object(owner).objectIDs(forRelationshipNamed: relationship)
+            }
+            return result
+        }
+    }
+
+    nonisolated func externalData(_ name: String, of id: ManagedObjectID) throws -> Data {
+        try persistentStoreCoordinator.externalData(name, of: id)
+    }
+
+    nonisolated func retain(_ rows: [RowSnapshot]) {}
+    nonisolated func release(_ id: ManagedObjectID) {}
+    nonisolated func forget(_ ids: [ManagedObjectID], olderThan age: Duration?) {
+        persistentStoreCoordinator.forget(ids, olderThan: age)
+    }
+    nonisolated func canRead(_ id: ManagedObjectID) -> Bool {
+        id.isTemporaryID || persistentStoreCoordinator.canRead(id)
+    }
+    nonisolated func shape() throws -> ModelShape { try persistentStoreCoordinator.shape() }
+    nonisolated func type(of shape: ObjectShape) -> ManagedObject.Type { persistentStoreCoordinator.type(of: shape) }
+}
+
+extension ObjectGraph {
+    /// An object's current values; nil when the object does not exist or is deleted in this context.
+    func snapshot(of id: ManagedObjectID) throws -> RowSnapshot? {
+        let object = try object(id)
+        try fire(object)
+        guard object.status.isDisjoint(with: [.deleted, .gone]) else { return nil }
+        return RowSnapshot(
+            id: object.objectID,
+            version: object.base?.version ?? 0,
+            attributes: object.attributes,
+            toOnes: object.toOnes,
+            time: .now
+        )
+    }
+}
+
+extension ManagedObjectContext {
+    /// Merges changes made outside this context, synchronously and into this context only.
+    package func mergeChanges(fromRemoteContextSave changes: ObjectIDChanges) throws {
+        persistentStoreCoordinator.forget(changes)
+        try graph.forgetDestinations(changedIn: changes)
+        try graph.merge(changes)
+    }
+}
+
+/// Runs the jobs of one context on a queue, so that both `await` and a blocking wait can enter it.
+final class QueueExecutor: SerialExecutor {
+    private static let key = DispatchSpecificKey<ObjectIdentifier>()
+
+    let queue: DispatchQueue
+
+    init(_ queue: DispatchQueue) {
+        self.queue = queue
+        queue.setSpecific(key: Self.key, value: ObjectIdentifier(queue))
+    }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+    }
+
+    func checkIsolated() { dispatchPrecondition(condition: .onQueue(queue)) }
+
+    /// True on the queue.
+    var isCurrent: Bool { DispatchQueue.getSpecific(key: Self.key) == ObjectIdentifier(queue) }
+
+    /// Runs work on the queue and waits for it; runs it directly when already on the queue.
+    func wait<R: Sendable>(_ work: () throws -> R) rethrows -> R {
+        try isCurrent ? work() : queue.sync(execute: work)
     }
 }

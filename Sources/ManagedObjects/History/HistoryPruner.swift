@@ -116,3 +116,109 @@ public struct HistoryPruner: BlockingCalls {
         }
     }
 }
+
+/// The part of a history that may be purged: old enough, and acknowledged by every registered consumer.
+struct HistoryCut {
+    /// The last transaction that may be purged; nil when no consumer is registered, and thus nothing may be.
+    let last: Int64?
+    let result: HistoryPruner.Result
+
+    /// Computes the cut in the snapshot that the connection reads.
+    init(reading connection: StoreConnection, olderThan date: Date) throws {
+        let consumers = try HistoryConsumers(reading: connection).transactionNumbers
+        guard let slowest = consumers.min(by: { ($0.value, $0.key) < ($1.value, $1.key) }) else {
+            last = nil
+            result = HistoryPruner.Result(transactions: 0, changes: 0, consumers: 0, slowestConsumer: nil)
+            return
+        }
+        let mirror = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name LIKE 'ANSCK%' LIMIT 1"
+        guard try connection.value(mirror) == nil else {
+            last = nil
+            result = HistoryPruner.Result(
+                transactions: 0,
+                changes: 0,
+                consumers: consumers.count,
+                slowestConsumer: nil,
+                isMirrored: true
+            )
+            return
+        }
+        // Timestamps need not ascend with numbers: stop before the first transaction that is too young.
+        let young = try connection.value(
+            "SELECT min(Z_PK) FROM ATRANSACTION WHERE ZTIMESTAMP >= ? OR ZTIMESTAMP IS NULL",
+            // A date that is NaN purges nothing.
+            [.real(date.timeIntervalSinceReferenceDate.isNaN ? -.infinity : date.timeIntervalSinceReferenceDate)]
+        )?
+        .integer
+        let byAge =
+            try young.map { max($0, .min + 1) - 1 } ?? connection.value("SELECT max(Z_PK) FROM ATRANSACTION")?.integer
+            ?? 0
+        let last = min(slowest.value, byAge)
+        self.last = last
+        let count = { (rows: String) in
+            Int(clamping: try connection.value("SELECT count(*) FROM " + rows, [.integer(last)])?.integer ?? 0)
+        }
+        result = HistoryPruner.Result(
+            transactions: try count("ATRANSACTION WHERE Z_PK <= ?"),
+            changes: try count("ACHANGE WHERE ZTRANSACTIONID <= ?"),
+            consumers: consumers.count,
+            slowestConsumer: slowest.value < byAge ? slowest.key : nil
+        )
+    }
+}
+
+/// The consumers of a store's history, with the last transaction that each has acknowledged.
+///
+/// The store's metadata contains them, so they move with the store and change in one transaction with the history. A
+/// program unaware of them may write back older metadata, as Core Data does for an app that sets metadata. Therefore
+/// the history's string table names each consumer too. A consumer found only there counts as having acknowledged
+/// nothing. The first generation of histories has no string table, only the metadata.
+struct HistoryConsumers {
+    static let metadataKey = "StoreMigrateHistoryConsumers"
+    private static let prefix = "StoreMigrateHistoryConsumer "
+
+    var transactionNumbers: [String: Int64]
+
+    /// Reads the consumers of a store.
+    init(reading connection: StoreConnection) throws {
+        transactionNumbers = [:]
+        if case .dictionary(let values)? = try StoreMetadata(reading: connection)?.values[Self.metadataKey] {
+            for case (let name, .integer(let number)) in values { transactionNumbers[name] = number }
+        }
+        let table = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'ATRANSACTIONSTRING'"
+        guard try connection.value(table) != nil else { return }
+        try connection.forEachRow(
+            "SELECT ZNAME FROM ATRANSACTIONSTRING WHERE substr(ZNAME, 1, ?) = ?",
+            [.integer(Int64(Self.prefix.count)), .text(Self.prefix)]
+        ) { row in
+            guard let string = row.text(0) else { return }
+            let name = String(String.UnicodeScalarView(string.unicodeScalars.dropFirst(Self.prefix.count)))
+            if transactionNumbers[name] == nil { transactionNumbers[name] = 0 }
+        }
+    }
+
+    /// The consumers as a metadata value; nil for none.
+    var propertyList: PropertyListValue? {
+        transactionNumbers.isEmpty ? nil : .dictionary(transactionNumbers.mapValues { .integer($0) })
+    }
+
+    /// The entry for a consumer in the history's string table.
+    static func string(for consumer: String) -> String { prefix + consumer }
+}
+
+/// The authors whose transactions are included.
+public enum HistoryAuthors: Sendable, Hashable {
+    case everybody
+    /// Only transactions of these authors; nil stands for transactions without an author.
+    case only(Set<String?>)
+    /// All transactions except these authors'; use another author for your own batch changes, or they are skipped too.
+    case allBut(Set<String?>)
+
+    func includes(_ author: String?) -> Bool {
+        switch self {
+        case .everybody: true
+        case .only(let authors): authors.contains(author)
+        case .allBut(let authors): !authors.contains(author)
+        }
+    }
+}

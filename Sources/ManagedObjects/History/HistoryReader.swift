@@ -125,3 +125,58 @@ extension HistoryChange.Kind {
         }
     }
 }
+
+/// One transaction of a store's history, with its changes counted per entity.
+public struct HistoryEntry: Sendable {
+    /// The number of objects of one entity that a transaction changed.
+    public struct Changes: Hashable, Sendable {
+        /// The concrete entity's name; a number where the store no longer has that entity.
+        public let entity: String
+        public fileprivate(set) var inserted: Int64 = 0
+        public fileprivate(set) var updated: Int64 = 0
+        public fileprivate(set) var deleted: Int64 = 0
+    }
+
+    public let transactionNumber: Int64
+    public let timestamp: Date?
+    public let author: String?
+    public let contextName: String?
+    public let bundleID: String?
+    /// The name of the process.
+    public let processID: String?
+    /// In the order in which the transaction first changed each entity.
+    public internal(set) var changes: [Changes] = []
+
+    mutating func count(_ kind: PersistentHistoryChange.ChangeType, of entity: String) {
+        var index = changes.firstIndex { $0.entity == entity } ?? changes.endIndex
+        if index == changes.endIndex {
+            changes.append(Changes(entity: entity))
+            index = changes.endIndex - 1
+        }
+        switch kind {
+        case .insert: changes[index].inserted += 1
+        case .update: changes[index].updated += 1
+        case .delete: changes[index].deleted += 1
+        }
+    }
+}
+
+/// A request for transactions of a store's history, in the order of their numbers.
+public struct HistoryRequest: Sendable {
+    public var authors: HistoryAuthors = .everybody
+    /// The number of the transaction before the first result; 0 starts with the first one that was not purged.
+    public var after: Int64 = 0
+    /// The maximum number of results; 0 for no limit.
+    public var limit = 0
+
+    public init() {}
+}
+
+/// The extent of a store's history, its authors and its consumers.
+public struct HistoryOverview: Sendable {
+    public let extent: HistorySummary
+    /// In the order of their first transactions.
+    public let authors: [HistoryAuthorSummary]
+    /// The registered consumers, with the last transaction that each has acknowledged.
+    public let consumers: [String: Int64]
+}

@@ -1,4 +1,5 @@
-internal import StoreFormat
+public import FoundationEssentials
+public import StoreFormat
 
 /// Resolves the names of a predicate in a model, and checks its values against the types of the properties.
 struct PredicateResolver {
@@ -235,5 +236,109 @@ struct PredicateResolver {
             throw error(left.names, "this is not a valid regular expression")
         }
         return .text(try kind.operand(left, beside: right, [], resolver: self), operation, pattern, options)
+    }
+}
+
+extension PredicateResolver {
+    /// Compares objects by identity.
+    func objects(_ left: PredicateSide, _ right: PredicateSide) throws(FetchError) -> ResolvedNode {
+        switch (left.content, right.content) {
+        case (.path(let first), .path(let second)):
+            guard case .object = first.leaf, case .object = second.leaf else {
+                throw error(left.names + right.names, "an object can only be compared with an object")
+            }
+            return .sameObject(first.subject, second.subject)
+        case (.path, .constant(let constant)): return try objects(left, among: [constant])
+        case (.constant(let constant), .path): return try objects(right, among: [constant])
+        case (.constant(let first), .constant(let second)): return .value(first == second)
+        }
+    }
+
+    func objects(_ side: PredicateSide, among constants: [PredicateConstant]) throws(FetchError) -> ResolvedNode {
+        var ids: [ManagedObjectID] = []
+        var orNil = false
+        for constant in constants {
+            switch constant {
+            case .object(let id): ids.append(id)
+            case .value(.null): orNil = true
+            default: throw error(side.names, "an object can only be compared with an object, an object ID or nil")
+            }
+        }
+        guard case .path(let path) = side.content, case .object = path.leaf else {
+            throw error(side.names, "only objects can be compared with objects")
+        }
+        return .object(path.subject, ids, orNil: orNil)
+    }
+
+    /// Compares the entity of an object with a name.
+    func entities(_ left: PredicateSide, _ right: PredicateSide) throws(FetchError) -> ResolvedNode {
+        let (path, other) = left.isEntity ? (left, right) : (right, left)
+        guard case .path(let entityPath) = path.content, case .constant(.value(.string(let name))) = other.content
+        else {
+            throw error(path.names, "an entity can only be compared with a string, its name")
+        }
+        guard model.entitiesByName[name] != nil else { throw error(path.names, "the model has no entity '\(name)'") }
+        return .entity(entityPath.subject, [name])
+    }
+}
+
+/// A type of properties that a predicate can compare with one value: attributes and to-one destinations.
+public protocol EquatableProperty: PredicateArgument {}
+
+/// A type whose values a request can sort by: numbers, texts, dates, booleans, UUIDs and URIs.
+public protocol SortableAttribute: EquatableProperty {}
+
+/// A type whose values a predicate can order: numbers, texts, dates and URIs.
+public protocol OrderedAttribute: SortableAttribute {}
+
+/// The text of an attribute.
+public protocol TextAttribute: OrderedAttribute {}
+
+extension Int: OrderedAttribute {}
+extension Int16: OrderedAttribute {}
+extension Int32: OrderedAttribute {}
+extension Int64: OrderedAttribute {}
+extension Double: OrderedAttribute {}
+extension Float: OrderedAttribute {}
+extension Decimal: OrderedAttribute {}
+extension Date: OrderedAttribute {}
+extension URL: OrderedAttribute {}
+extension String: TextAttribute {}
+extension Bool: SortableAttribute {}
+extension UUID: SortableAttribute {}
+extension Data: EquatableProperty {}
+extension AttributeValue: EquatableProperty {}
+extension ManagedObject: EquatableProperty {}
+extension Optional: EquatableProperty where Wrapped: EquatableProperty {}
+extension Optional: SortableAttribute where Wrapped: SortableAttribute {}
+extension Optional: OrderedAttribute where Wrapped: OrderedAttribute {}
+extension Optional: TextAttribute where Wrapped: TextAttribute {}
+
+extension FetchRequest.SortDescriptor where Object: TypedObject {
+    /// Sorts by an attribute, of the object itself or of a to-one destination, or by the count of a to-many relationship.
+    public init<Value: SortableAttribute>(
+        _ property: KeyPath<Object, Value>,
+        ascending: Bool = true,
+        comparison: SortComparison = .literal
+    ) {
+        self.init(
+            keyPath: KeyPathNames.names(of: property).joined(separator: "."),
+            ascending: ascending,
+            comparison: comparison
+        )
+    }
+
+    @available(*, unavailable, message: "objects cannot be sorted by a to-many relationship: sort by its count")
+    public init<Objects: ToManyDestinations>(_ property: KeyPath<Object, Objects>, ascending: Bool = true) {
+        self.init(keyPath: "")
+    }
+
+    @available(
+        *,
+        unavailable,
+        message: "objects cannot be sorted by a to-one relationship: sort by one of its attributes"
+    )
+    public init<Destination: ManagedObject>(_ property: KeyPath<Object, Destination?>, ascending: Bool = true) {
+        self.init(keyPath: "")
     }
 }

@@ -1,4 +1,6 @@
 internal import CICU
+internal import StoreFormat
+internal import Synchronization
 
 /// A compiled pattern for many texts, used by both SQL and the evaluator.
 struct StringMatcher {
@@ -141,5 +143,119 @@ private final class RegularExpression {
         let result = cicu_expression_matches(expression, text, Int32(clamping: text.count))
         guard result != CICU_ABANDONED else { throw AbandonedMatch() }
         return result == CICU_MATCH
+    }
+}
+
+/// The differences that a string comparison ignores: `[c]` and `[d]`.
+struct StringOptions: OptionSet, Hashable, Sendable {
+    let rawValue: UInt8
+
+    static let caseInsensitive = StringOptions(rawValue: 1)
+    static let diacriticInsensitive = StringOptions(rawValue: 2)
+
+    /// The string without ignored differences; strings are equal under the options if their folded forms are equal.
+    func folded(_ text: String) -> String {
+        guard !isEmpty else { return text }
+        guard text.utf8.contains(where: { $0 >= 0x80 }) else {
+            // ASCII needs no Unicode tables, and most strings are ASCII.
+            return contains(.caseInsensitive) ? text.lowercased() : text
+        }
+        let text = contains(.diacriticInsensitive) ? Self.withoutDiacritics(text) : text
+        return contains(.caseInsensitive) ? Self.withoutCase(text) : text
+    }
+
+    /// The text with full case folding, as in Foundation.
+    private static func withoutCase(_ text: String) -> String {
+        let text = Array(text.utf16)
+        // No character folds to more than three times its length.
+        let folded = [UInt16](unsafeUninitializedCapacity: 3 * text.count) { buffer, count in
+            let capacity = Int32(clamping: buffer.count)
+            count = Int(max(0, cicu_fold_case(text, Int32(clamping: text.count), buffer.baseAddress, capacity)))
+        }
+        return String(decoding: folded, as: UTF16.self)
+    }
+
+    /// The text without the marks of Latin, Greek and Cyrillic letters; in other scripts a mark can be a vowel, and
+    /// Foundation keeps it, too.
+    private static func withoutDiacritics(_ text: String) -> String {
+        var result = String.UnicodeScalarView()
+        var isLetterWithMarks = false
+        for scalar in text.unicodeScalars {
+            let base = Unicode.Scalar(cicu_base(scalar.value)) ?? scalar
+            let hasBase = base < Self.firstOfOtherScripts
+            if isMark(scalar), isLetterWithMarks { continue }
+            isLetterWithMarks = hasBase && !isMark(scalar)
+            result.append(hasBase ? base : scalar)
+        }
+        return String(result)
+    }
+
+    /// Latin, Greek and Cyrillic precede it.
+    private static let firstOfOtherScripts: Unicode.Scalar = "\u{510}"
+
+    private static func isMark(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .nonspacingMark, .enclosingMark: true
+        default: scalar.properties.isEmojiModifier
+        }
+    }
+}
+
+/// How a string is matched against a pattern.
+enum StringOperator: Int64, Hashable, Sendable, CaseIterable {
+    case beginsWith
+    case endsWith
+    case contains
+    /// `*` matches any number of characters, `?` matches one; a backslash escapes them.
+    case like
+    /// A regular expression that must match the whole string.
+    case matches
+}
+
+/// A cache of compiled patterns.
+final class KeptMatchers: Sendable {
+    private struct Key: Hashable {
+        let comparison: StringOperator
+        let options: StringOptions
+        let pattern: String
+
+        /// Patterns are the same if their bytes are: canonically equivalent ones match different texts.
+        static func == (one: Key, other: Key) -> Bool {
+            one.comparison == other.comparison && one.options == other.options
+                && one.pattern.hasSameBytes(as: other.pattern)
+        }
+
+        func hash(into hasher: inout Hasher) {
+            hasher.combine(comparison)
+            hasher.combine(options)
+            pattern.hashBytes(into: &hasher)
+        }
+    }
+
+    private static let limit = 16
+    private let matchers = Mutex<[Key: StringMatcher?]>([:])
+
+    func matches(
+        _ text: String,
+        _ comparison: StringOperator,
+        _ options: StringOptions,
+        _ pattern: String
+    ) throws(AbandonedMatch) -> Bool {
+        let key = Key(comparison: comparison, options: options, pattern: pattern)
+        return try matchers.withLock { matchers throws(AbandonedMatch) in
+            if let matcher = matchers[key] { return try matcher?.matches(text) ?? false }
+            // Patterns from a column differ in every row: bound the cache.
+            if matchers.count >= Self.limit { matchers.removeAll() }
+            let matcher = StringMatcher(comparison, options: options, pattern: pattern)
+            matchers[key] = .some(matcher)
+            return try matcher?.matches(text) ?? false
+        }
+    }
+}
+
+/// The regular expression engine reached its limit, so the result of the match is unknown.
+struct AbandonedMatch: Error, CustomStringConvertible {
+    var description: String {
+        "the regular expression backtracks too much on a long text: simplify it, for example without (a|b)*"
     }
 }

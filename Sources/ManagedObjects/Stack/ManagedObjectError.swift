@@ -1,3 +1,5 @@
+public import ChangeMerging
+
 /// An error of the runtime.
 ///
 /// The message names entities, properties and files, never the value of a row.
@@ -58,4 +60,53 @@ public struct ManagedObjectError: Error, Sendable, CustomStringConvertible {
     }
 
     public var description: String { "\(message) (\(code.rawValue))" }
+}
+
+/// A save under the policy `error` failed without writing: the same objects were saved elsewhere since they were read.
+public struct SaveConflict: Error, Sendable, CustomStringConvertible {
+    public let conflicts: [MergeConflict<ManagedObjectID, PropertyValue>]
+
+    /// Core Data's number of this error.
+    public var code: ManagedObjectError.Code { .mergeConflict }
+
+    public var description: String {
+        "\(conflicts.count) of the objects were changed elsewhere since they were read\(contested); "
+            + "choose a merge policy, or refresh and save again (\(code.rawValue))"
+    }
+
+    /// The properties that both sides changed, if any.
+    private var contested: String {
+        let names = conflicts.flatMap { conflict in
+            conflict.merge.contestedProperties.map { "\(conflict.object.entityName).\($0)" }
+        }
+        return names.isEmpty ? "" : " (both changed \(Set(names).sorted().joined(separator: ", ")))"
+    }
+}
+
+/// A save under the policy `error` failed without writing: another object has the same unique values.
+public struct SaveConstraintConflict: Error, Sendable, CustomStringConvertible {
+    /// The object that could not be saved.
+    public let objectID: ManagedObjectID
+    /// The names of the constraint's properties.
+    public let constraint: [String]
+    /// The object that has the values, if it is in the store.
+    public let databaseObjectID: ManagedObjectID?
+
+    /// Core Data's number of this error.
+    public var code: ManagedObjectError.Code { .constraintConflict }
+
+    public var description: String {
+        "another \(objectID.entityName) has the same \(constraint.joined(separator: ", ")) (\(code.rawValue))"
+    }
+}
+
+/// A save to several stores of which some were committed before another store's commit failed.
+///
+/// Contexts adopt the committed part, so that the next save does not write it again, and then throw ``error``.
+struct PartlySaved: Error {
+    /// The outcome in the committed stores.
+    let outcome: SaveOutcome
+    /// The UUIDs of these stores.
+    let stores: Set<String>
+    let error: any Error
 }

@@ -97,3 +97,75 @@ package final class ObjectShape: Sendable {
         toOnes.indices.map(Property.toOne) + toManys.indices.map(Property.toMany)
     }
 }
+
+/// A model with the shape of each of its entities.
+package final class ModelShape: Sendable {
+    package let model: ManagedObjectModel
+    package let entities: [String: ObjectShape]
+
+    package init(_ model: ManagedObjectModel) {
+        self.model = model
+        entities = model.entitiesByName.mapValues { ObjectShape($0, in: model) }
+    }
+
+    /// The shape of an entity; the error for an unknown name does not list the known ones.
+    package func entity(_ name: String) throws -> ObjectShape {
+        guard let shape = entities[name] else {
+            throw ManagedObjectError(.unknownProperty, "the model has no entity \(name)")
+        }
+        return shape
+    }
+}
+
+/// The parts of an entity that determine its version; other parts, such as defaults and indexes, may differ.
+struct VersionedForm: Hashable {
+    struct Attribute: Hashable {
+        let type: AttributeDescription.AttributeType
+        let isOptional: Bool
+        let isTransient: Bool
+        let isExternal: Bool
+    }
+
+    struct Relationship: Hashable {
+        let destination: String
+        let inverse: String?
+        let isToMany: Bool
+        let isOrdered: Bool
+    }
+
+    let superentity: String?
+    let isAbstract: Bool
+    let attributes: [String: Attribute]
+    let relationships: [String: Relationship]
+}
+
+extension EntityDescription {
+    var versionedForm: VersionedForm {
+        VersionedForm(
+            superentity: superentity,
+            isAbstract: isAbstract,
+            attributes: Dictionary(
+                attributes.map { attribute in
+                    let form = VersionedForm.Attribute(
+                        type: attribute.type,
+                        isOptional: attribute.isOptional,
+                        isTransient: attribute.isTransient,
+                        isExternal: attribute.allowsExternalBinaryDataStorage
+                    )
+                    return (attribute.name, form)
+                }
+            ) { first, _ in first },
+            relationships: Dictionary(
+                relationships.map { relationship in
+                    let form = VersionedForm.Relationship(
+                        destination: relationship.destination,
+                        inverse: relationship.inverse,
+                        isToMany: relationship.isToMany,
+                        isOrdered: relationship.isOrdered
+                    )
+                    return (relationship.name, form)
+                }
+            ) { first, _ in first }
+        )
+    }
+}

@@ -2,6 +2,7 @@ public import FoundationEssentials
 internal import ModelMigration
 public import StoreFormat
 public import StoreStrategies
+internal import StoreWriting
 internal import Synchronization
 
 /// Owns the open stores of one model and serves any number of contexts.
@@ -200,5 +201,148 @@ public final class PersistentStoreCoordinator: BlockingCalls {
             throw ManagedObjectError(.open, "no store is open, and no model was given")
         }
         return model
+    }
+}
+
+extension PersistentStoreCoordinator {
+    /// The current metadata of a store, with unsaved changes; empty for a store that is not open.
+    ///
+    /// Excludes the history's consumers, which belong to ``HistoryPruner``.
+    public func metadata(for store: PersistentStore) -> [String: PropertyListValue] {
+        guard let store = self.store(uuid: store.identifier) else { return [:] }
+        var values = store.savedMetadata()
+        values[HistoryConsumers.metadataKey] = nil
+        for (key, value) in store.pendingMetadata.withLock({ $0 }) { values[key] = value }
+        return values
+    }
+
+    /// Sets an application's keys in the metadata of a store, removes keys without a value, and leaves all others
+    /// unchanged.
+    ///
+    /// The next save writes them in its transaction. Throws for a key reserved for Core Data, unless its value is
+    /// unchanged, so that metadata can be read, changed and set again. Throws for the key of the history's consumers
+    /// too.
+    public func setMetadata(_ changes: [String: PropertyListValue?], for store: PersistentStore) throws {
+        guard let store = self.store(uuid: store.identifier) else {
+            throw ManagedObjectError(.foreignObject, "the store is not open in this coordinator")
+        }
+        guard changes[HistoryConsumers.metadataKey] == nil else {
+            throw ManagedObjectError(
+                .wrongType,
+                "the metadata key \(HistoryConsumers.metadataKey) is reserved for history consumers; use HistoryPruner"
+            )
+        }
+        let saved = store.savedMetadata()
+        let reserved = changes.filter { MetadataWriter.isReserved($0.key) }
+        if let changed = reserved.keys.sorted().first(where: { reserved[$0] != .some(saved[$0]) }) {
+            throw ManagedObjectError(
+                .wrongType,
+                "the metadata key \(changed) is reserved for Core Data; choose another name: \(store.location.path)"
+            )
+        }
+        store.pendingMetadata.withLock { $0.merge(changes.filter { reserved[$0.key] == nil }) { $1 } }
+    }
+}
+
+extension AttachedStore {
+    /// The stored metadata; if it cannot be read now, the metadata as of the opening.
+    fileprivate func savedMetadata() -> [String: PropertyListValue] {
+        let now = try? read { _, connection in try StoreMetadata(reading: connection)?.values }
+        return now.flatMap { $0 } ?? contents.metadata.values
+    }
+
+    /// Writes unsaved metadata and returns it.
+    func writeMetadata(through connection: StoreConnection) throws -> [String: PropertyListValue?] {
+        let changes = pendingMetadata.withLock { $0 }
+        if !changes.isEmpty { try MetadataWriter.update(changes, in: connection) }
+        return changes
+    }
+
+    /// Removes saved metadata from the pending changes; values set since then wait for the next save.
+    func forgetPendingMetadata(_ written: [String: PropertyListValue?]) {
+        pendingMetadata.withLock { pending in
+            for (key, value) in written where pending[key] == .some(value) { pending[key] = nil }
+        }
+    }
+}
+
+extension PersistentStoreCoordinator {
+    /// Saves each store's part in its own transaction, and commits none before all parts are written.
+    ///
+    /// Throws ``PartlySaved`` when a commit fails after another store's commit: SQLite cannot commit several databases
+    /// atomically here.
+    func save(_ request: SaveRequest) throws -> SaveOutcome {
+        try save(divided(request)[...], model: shape())
+    }
+
+    /// Locks the stores in the same order in every save, which prevents deadlocks.
+    private func save(_ parts: ArraySlice<(AttachedStore, SaveRequest)>, model: ModelShape) throws -> SaveOutcome {
+        guard let (store, part) = parts.first else { return SaveOutcome() }
+        var committed: SaveOutcome?
+        do {
+            var outcome = try store.save(part, model: model) {
+                guard parts.count > 1 else { return }
+                committed = try save(parts.dropFirst(), model: model)
+            }
+            if let committed { outcome.add(committed) }
+            return outcome
+        } catch {
+            guard let committed else { throw error }
+            throw PartlySaved(outcome: committed, stores: Set(parts.dropFirst().map(\.0.uuid)), error: error)
+        }
+    }
+
+    private func divided(_ request: SaveRequest) throws -> [(AttachedStore, SaveRequest)] {
+        guard !request.isEmpty else { return [] }
+        // With one store that contains all the objects, nothing needs to be divided.
+        if stores.count == 1, let store = stores.first, try isWhole(request, for: store) { return [(store, request)] }
+        var places: [String: AttachedStore] = [:]
+        func uuid(_ id: ManagedObjectID) throws -> String {
+            if let uuid = id.storeUUID { return uuid }
+            if let store = places[id.entityName] { return store.uuid }
+            let store = try storeForNewObjects(of: id.entityName)
+            places[id.entityName] = store
+            return store.uuid
+        }
+        var parts: [String: SaveRequest] = [:]
+        func part(_ id: ManagedObjectID, _ body: (inout SaveRequest) -> Void) throws {
+            let uuid = try uuid(id)
+            if parts[uuid] == nil {
+                var empty = SaveRequest()
+                empty.policy = request.policy
+                empty.author = request.author
+                empty.contextName = request.contextName
+                parts[uuid] = empty
+            }
+            if parts[uuid] != nil { body(&parts[uuid, default: SaveRequest()]) }
+        }
+        for insertion in request.insertions { try part(insertion.id) { $0.insertions.append(insertion) } }
+        for update in request.updates { try part(update.id) { $0.updates.append(update) } }
+        for link in request.links { try part(link.owner) { $0.links.append(link) } }
+        for deletion in request.deletions { try part(deletion.id) { $0.deletions.append(deletion) } }
+        return try parts.sorted { $0.key < $1.key }
+            .map { uuid, part in
+                guard let store = store(uuid: uuid) else {
+                    throw ManagedObjectError(.foreignObject, "an object belongs to a store that is not open here")
+                }
+                return (store, part)
+            }
+    }
+
+    /// True when all objects of a request belong to one store or are new.
+    private func isWhole(_ request: SaveRequest, for store: AttachedStore) throws -> Bool {
+        var entity: String?
+        func isOfStore(_ id: ManagedObjectID) throws -> Bool {
+            if let uuid = id.storeUUID { return uuid == store.uuid }
+            if entity != id.entityName {
+                entity = id.entityName
+                _ = try storeForNewObjects(of: id.entityName)
+            }
+            return true
+        }
+        return try request.insertions.allSatisfy { try isOfStore($0.id) }
+            && request.updates.allSatisfy { try isOfStore($0.id) }
+            && request.links.allSatisfy { try isOfStore($0.owner) }
+            && request.deletions.allSatisfy { try isOfStore($0.id) }
     }
 }

@@ -1,4 +1,4 @@
-internal import StoreFormat
+public import StoreFormat
 
 /// The cached rows of a store, one copy for all contexts.
 ///
@@ -85,4 +85,54 @@ struct RowCache {
             tables.values[table].values[entry].row = nil
         }
     }
+}
+
+/// The stored values of one object: attributes and to-one destinations, without to-many ones.
+package final class RowSnapshot: Sendable {
+    package let id: ManagedObjectID
+    /// The version (`Z_OPT`), which every save of the object increments.
+    package let version: Int64
+    /// Indexed as in the entity's shape; null for an attribute without a column.
+    package let attributes: [AttributeValue]
+    package let toOnes: [ManagedObjectID?]
+    /// The time of the read or write.
+    package let time: ContinuousClock.Instant
+
+    package init(
+        id: ManagedObjectID,
+        version: Int64,
+        attributes: [AttributeValue],
+        toOnes: [ManagedObjectID?],
+        time: ContinuousClock.Instant
+    ) {
+        self.id = id
+        self.version = version
+        self.attributes = attributes
+        self.toOnes = toOnes
+        self.time = time
+    }
+
+    /// The row with another time of its read or write.
+    func read(at time: ContinuousClock.Instant) -> RowSnapshot {
+        RowSnapshot(id: id, version: version, attributes: attributes, toOnes: toOnes, time: time)
+    }
+}
+
+/// A query for rows of an entity's objects, in SQL over the alias `t` of the entity's table.
+struct RowQuery: Sendable {
+    var entity: String
+    var includesSubentities = true
+    /// A condition; nil for all objects.
+    var condition: String?
+    var arguments: [SQLValue] = []
+    /// The terms after ORDER BY; equal rows are ordered by key.
+    var order: String?
+    var limit: Int?
+    var offset = 0
+}
+
+/// The value of an attribute, or the destination of a to-one relationship.
+public enum PropertyValue: Hashable, Sendable {
+    case attribute(AttributeValue)
+    case object(ManagedObjectID?)
 }

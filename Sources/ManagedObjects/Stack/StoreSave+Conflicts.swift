@@ -1,4 +1,5 @@
 internal import ChangeMerging
+internal import FoundationEssentials
 internal import StoreFormat
 internal import StoreWriting
 
@@ -185,5 +186,121 @@ extension ObjectShape {
             guard let value = values[relationship.name], value != .object(nil) else { return false }
         }
         return true
+    }
+}
+
+/// Moving unique values from one object to another.
+extension StoreSave {
+    /// Deletes objects that other objects of this save replace, after transferring their relationships.
+    mutating func makeRoom() throws {
+        for (loser, winner) in request.supplanted {
+            // A version conflict may have excluded the winner from this save.
+            guard newKey(of: winner) != nil || request.updates.contains(where: { $0.id == winner }),
+                let holder = try key(of: loser)
+            else { continue }
+            // References to a restored object are written before its row exists.
+            if let heir = try key(of: winner) { try writer.handOver(relationshipsOf: holder, to: heir) }
+            try writer.delete([holder])
+        }
+    }
+
+    /// Clears one attribute of every affected constraint, so that values can be exchanged in any order.
+    mutating func parkUniqueValues() throws {
+        for update in request.updates {
+            guard let key = try key(of: update.id) else { continue }
+            let shape = try model.entity(key.entity)
+            for constraint in shape.uniquenessConstraints
+            where constraint.contains(where: { update.values[$0] != nil }) {
+                let name = constraint.first { if case .attribute? = shape.property($0) { true } else { false } }
+                guard let name, parked[update.id]?[name] == nil else { continue }
+                let present = try writer.park(name, of: key)
+                parked[update.id, default: [:]].updateValue(update.values[name] == nil ? present : nil, forKey: name)
+            }
+        }
+    }
+
+    /// Assigns the cleared attributes their new or former values.
+    mutating func giveParkedValues() throws {
+        for update in request.updates {
+            guard let waiting = parked[update.id], let key = try key(of: update.id) else { continue }
+            for (name, present) in waiting.sorted(by: { $0.key < $1.key }) {
+                if let present {
+                    try writer.unpark(name, of: key, present)
+                } else if case .attribute(let value)? = update.values[name] {
+                    try writer.update(key, writer.stored([name: readable(value)], for: key.entity))
+                }
+            }
+        }
+    }
+}
+
+extension SaveRequest {
+    /// True when an existing object gets other unique values.
+    func changesUniqueValues(in model: ModelShape) throws -> Bool {
+        try updates.contains { update in
+            try model.entity(update.base?.id.entityName ?? update.id.entityName).uniquenessConstraints
+                .contains { $0.contains { update.values[$0] != nil } }
+        }
+    }
+}
+
+extension StoreSave {
+    /// Adds the inserted objects and their rows to an outcome; returns those whose rows must be read.
+    mutating func takeInserted(_ changes: SaveChanges, into outcome: inout SaveOutcome) -> [ManagedObjectID] {
+        var unread: [ManagedObjectID] = []
+        let time = ContinuousClock.now
+        outcome.inserted.reserveCapacity(insertionKeys.count)
+        outcome.insertions.reserveCapacity(insertionKeys.count)
+        var lastShape: ObjectShape?
+        var isWhole = false
+        for index in insertionKeys.indices {
+            let (key, id) = (insertionKeys[index], insertionIDs[index])
+            guard !changes.hasDeletions || changes.hasInserted(key) else { continue }
+            let insertion = request.insertions[index]
+            if insertion.shape !== lastShape {
+                lastShape = insertion.shape
+                isWhole = places[key.entity]?.count == insertion.shape.storedAttributes.count
+            }
+            outcome.inserted.insert(id)
+            let row = isWhole && isAsGiven(insertion, key, changes) ? row(insertion, id, time) : nil
+            if row == nil { unread.append(id) }
+            outcome.insertions.append(SaveOutcome.Insertion(id: insertion.id, permanentID: id, row: row))
+        }
+        return unread
+    }
+
+    /// True when a new object's row equals the given values: reading it again would double the cost of a save.
+    private func isAsGiven(_ insertion: SaveRequest.Insertion, _ key: ObjectKey, _ changes: SaveChanges) -> Bool {
+        // A restored object may have got further values from an object that it replaces.
+        insertion.shape.readsAsWritten && continuedVersions[insertion.id] == nil && !writer.hasTriggers
+            && !changes.hasRewritten(key)
+            && insertion.shape.realAttributes.allSatisfy { !insertion.attributes[$0].isNotANumber }
+    }
+
+    private mutating func row(
+        _ insertion: SaveRequest.Insertion,
+        _ id: ManagedObjectID,
+        _ time: ContinuousClock.Instant
+    ) -> RowSnapshot {
+        let shape = insertion.shape
+        var attributes = insertion.attributes
+        for index in shape.transientAttributes { attributes[index] = .null }
+        var toOnes = insertion.toOnes
+        for (index, destination) in toOnes.enumerated() {
+            guard let destination else { continue }
+            toOnes[index] = shape.toOnes[index].isTransient ? nil : permanentID(of: destination)
+        }
+        return RowSnapshot(id: id, version: 1, attributes: attributes, toOnes: toOnes, time: time)
+    }
+}
+
+extension AttributeValue {
+    /// True for NaN, which SQLite stores as null.
+    fileprivate var isNotANumber: Bool {
+        switch self {
+        case .real(let value): value.isNaN
+        case .date(let value): value.timeIntervalSinceReferenceDate.isNaN
+        default: false
+        }
     }
 }

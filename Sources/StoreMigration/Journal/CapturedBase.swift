@@ -1,5 +1,6 @@
-import SafeFiles
-import StoreFormat
+package import ChangeMerging
+package import SafeFiles
+package import StoreFormat
 
 /// A base: the copy of the common state in the journal's folder, for a later merge.
 package enum CapturedBase {
@@ -79,5 +80,67 @@ package enum CapturedBase {
     static func removeAll(except kept: [JournalRecord.BaseFile?], in folder: Directory) throws {
         let names = Set(kept.compactMap { $0?.name })
         for name in try folder.entries(where: isOne) where !names.contains(name) { try folder.removeFile(name) }
+    }
+}
+
+/// The merges of a journal, for recovery and undo.
+package struct MergeState: Hashable, Sendable {
+    /// A merge without a recorded result.
+    package private(set) var begun: JournalRecord.Merging?
+    /// The merges in force, the last one at the end.
+    package private(set) var standing: [JournalRecord.Merging] = []
+
+    /// True when the journal records no merge.
+    package var isEmpty: Bool { begun == nil && standing.isEmpty }
+
+    /// Folds records into the state they describe.
+    package init(_ records: [JournalRecord]) {
+        for record in records {
+            switch record {
+            case .merging(let merging): begun = merging
+            case .merged(let epoch) where begun?.epoch == epoch: settle()
+            // These records end a run; a merge outside a share has its own.
+            case .done where begun?.oldState != nil: settle()
+            case .rolledBack where begun?.oldState != nil: begun = nil
+            case .unmerged(let epoch):
+                if begun?.epoch == epoch { begun = nil }
+                standing.removeAll { $0.epoch == epoch }
+            // The merges of a pair that has ended cannot be undone any more.
+            case .unshared, .retired: standing.removeAll { $0.oldState != nil }
+            default: break
+            }
+        }
+    }
+
+    private mutating func settle() {
+        if let begun { standing.append(begun) }
+        begun = nil
+    }
+
+    /// The last merge of a source in force.
+    ///
+    /// The source matches by its file identity under any path, or by path and inode, because device numbers may change
+    /// on a remount.
+    package func last(of source: FileIdentity, at location: StoreLocation) -> JournalRecord.Merging? {
+        standing.last { merging in
+            guard let recorded = merging.source?.identity else { return false }
+            return source == recorded || merging.from == location && source.mayBe(recorded: recorded)
+        }
+    }
+}
+
+/// What the caller chose for a pair: later runs keep it until the caller chooses again.
+///
+/// The journal records it. The receipt does so too, for a share with another state folder and for a share after an unshare,
+/// which find no journal. A forged receipt can only leave the old store writable, whose late writes are then found.
+package struct PairChoices: Hashable, Sendable, Codable {
+    /// The treatment of the old store.
+    package var oldStore: ShareOptions.OldStorePolicy
+    /// How late writes are merged; nil for the defaults.
+    package var merging: MergeSettings?
+
+    package init(oldStore: ShareOptions.OldStorePolicy, merging: MergeSettings? = nil) {
+        self.oldStore = oldStore
+        self.merging = merging
     }
 }

@@ -2,6 +2,7 @@ public import ChangeMerging
 public import FoundationEssentials
 import Logging
 public import StoreFormat
+public import StoreVerification
 
 /// What a caller decides about a merge of two stores; the defaults are the safe choices.
 public struct MergeOptions: Sendable {
@@ -39,4 +40,36 @@ public struct MergeOptions: Sendable {
     func runSettings(keeping choices: PairChoices = PairChoices(oldStore: .fence)) -> RunSettings {
         RunSettings(treatment: choices.oldStore, level: level, merging: mergeSettings, choices: choices)
     }
+}
+
+/// How a merge of two stores ended.
+public struct StoreMergeOutcome: Sendable {
+    /// `merged`, or `done` when there was nothing to do.
+    public let outcome: MigrationOutcome
+    /// The epoch, which the merged store contains; nil when nothing was written.
+    public let epoch: String?
+    public let summary: MergeSummary
+    /// The file with the parked rows; nil when there are none.
+    public let parkedRows: String?
+    /// The file with the objects whose address changed; nil when there are none.
+    public let rekeyedObjects: String?
+    /// The verification of the merged store; nil when nothing was written.
+    public let report: VerificationReport?
+    public let findings: [Finding]
+    /// One sentence that says what happened.
+    public let message: String
+    public let next: NextStep?
+}
+
+/// The result of undoing a merge.
+public struct UnmergeOutcome: Sendable {
+    /// The epoch of the undone merge.
+    public let epoch: String
+    /// Objects, or rows, that were inserted again.
+    public let inserted: Int
+    /// Objects, or rows, that have their former values again.
+    public let updated: Int
+    /// Objects, or rows, that the merge had inserted.
+    public let deleted: Int
+    public let findings: [Finding]
 }

@@ -1,4 +1,8 @@
+import SafeFiles
+import StoreBackup
 public import StoreFormat
+import StoreStrategies
+import SystemPackage
 
 /// An error that stopped a migration.
 ///
@@ -81,6 +85,270 @@ extension MigrationOutcome {
         case .incompatible: "Choose another destination."
         case .noSpace: "Free that much space, then run the command again."
         case .cancelled: "Run the command again to continue."
+        }
+    }
+}
+
+extension MigrationError {
+    /// Converts an error of any of this package's libraries: its outcome, and what to do.
+    public init(_ error: any Error) {
+        switch error {
+        case let error as MigrationError:
+            self = error
+        case let error as UnreadableStore:
+            self.init(error)
+        case let error as DestinationAppeared:
+            self.init(
+                .busy,
+                "the destination keeps changing",
+                path: error.path,
+                advice: "Stop the program that creates or removes a store there, then run the command again."
+            )
+        case let error as OldStoreWritten:
+            self.init(
+                .busy,
+                "other programs keep writing to the old store",
+                path: error.path,
+                advice: "Run the command again when they write less."
+            )
+        case let error as BackupError:
+            self.init(
+                error.code.outcome,
+                error.message,
+                path: error.path,
+                advice: error.code.advice,
+                underlyingError: error
+            )
+        case let error as StoreError:
+            self.init(
+                error.code.outcome,
+                error.message,
+                path: error.path,
+                advice: error.code.advice,
+                next: [.fenced, .plainStore].contains(error.code) ? .inspect(path: error.path) : nil,
+                underlyingError: error
+            )
+        case let error as FileError where error.errno == .noSuchFileOrDirectory && error.operation == "open the folder":
+            self.init(
+                .failed,
+                "the folder does not exist",
+                path: error.path,
+                advice: "Create it: \(NextStep.makeFolder(path: error.path))",
+                next: .makeFolder(path: error.path),
+                underlyingError: error
+            )
+        case let error as FileError where error.refusal == .tooLarge:
+            self.init(
+                .foundButUnreadable,
+                "cannot \(error.operation), it is larger than expected",
+                path: error.path,
+                advice: "Check that it is the file that you mean; no such file of this program is as large.",
+                underlyingError: error
+            )
+        case let error as FileError:
+            self.init(
+                error.errno.outcome,
+                "cannot \(error.operation), \(error.refusal?.description ?? error.errno.description)",
+                path: error.path,
+                advice: error.refusal == nil ? error.errno.advice : nil,
+                underlyingError: error
+            )
+        case let error as StrategyError:
+            self.init(
+                error.code.outcome,
+                error.message,
+                path: "",
+                advice: error.recoverySuggestion,
+                underlyingError: error
+            )
+        default:
+            self.init(.failed, "\(error)", path: "", underlyingError: error)
+        }
+    }
+
+    private init(_ store: UnreadableStore) {
+        let isBusy = [.locked, .changing, .openInThisProcess].contains(store.reason)
+        self.init(
+            isBusy ? .busy : .foundButUnreadable,
+            store.detail,
+            path: store.path,
+            advice: store.reason.advice,
+            underlyingError: store
+        )
+    }
+
+    /// The same error, reported as one after publication.
+    package var afterPublishing: MigrationError {
+        guard outcome != .verificationFailed else { return self }
+        return MigrationError(
+            .interrupted,
+            message,
+            path: path,
+            advice: MigrationError(.interrupted, "", path: "").advice,
+            next: next,
+            findings: findings,
+            underlyingError: underlyingError
+        )
+    }
+
+    /// Runs a step after something was done that `done` says; an error must not claim then that nothing was changed.
+    static func ifInterrupted<R>(
+        after done: String,
+        next: NextStep? = nil,
+        _ body: () throws -> R
+    ) throws(MigrationError) -> R {
+        do {
+            return try body()
+        } catch {
+            let error = MigrationError(error)
+            guard error.outcome == .failed else { throw error }
+            throw MigrationError(
+                .interrupted,
+                "\(done), but then: \(error.message)",
+                path: error.path,
+                advice: "Fix the cause, then run the same command again; it continues.",
+                next: next,
+                findings: error.findings,
+                underlyingError: error
+            )
+        }
+    }
+
+    /// The same error with a next step.
+    package func leading(to next: NextStep?) -> MigrationError {
+        MigrationError(
+            outcome,
+            message,
+            path: path,
+            advice: advice,
+            next: self.next ?? next,
+            findings: findings,
+            report: report,
+            underlyingError: underlyingError
+        )
+    }
+}
+
+extension BackupError.Code {
+    fileprivate var outcome: MigrationOutcome {
+        switch self {
+        case .absent: .nothingFound
+        case .notABackup, .refused, .damaged, .tooLarge: .foundButUnreadable
+        case .newerFormat, .unsuitable: .incompatible
+        case .exists: .notWritable
+        case .failed: .failed
+        }
+    }
+
+    fileprivate var advice: String {
+        switch self {
+        case .absent: "Check the path."
+        case .notABackup: "Name an archive that the backup command made."
+        case .newerFormat: "Use a newer version of this program."
+        case .refused: "Nothing was unpacked; use a backup whose origin you know."
+        case .damaged: "Use another backup; backups check says which are good."
+        case .tooLarge:
+            "This program makes no such archives. If you trust its origin, unpack it with tar and use the store in it."
+        case .exists: "Name a path that does not exist."
+        case .unsuitable: "Give the store a plain name, in a separate folder."
+        case .failed: "Run the command again."
+        }
+    }
+}
+
+extension StrategyError.Code {
+    fileprivate var outcome: MigrationOutcome {
+        switch self {
+        case .failed, .notOffered: .failed
+        case .cancelled: .cancelled
+        default: .usage
+        }
+    }
+}
+
+extension StoreError.Code {
+    fileprivate var outcome: MigrationOutcome {
+        switch self {
+        case .busy: .busy
+        case .notFound: .nothingFound
+        case .unreadable, .notADatabase, .emptyFile, .damaged, .valueTooLarge: .foundButUnreadable
+        case .notWritable: .notWritable
+        case .noSpace: .noSpace
+        case .incompatible, .lacksDefinition, .plainStore: .incompatible
+        case .wrongSettings: .usage
+        case .fenced: .needsDecision
+        case .changedMeanwhile, .replaced: .busy
+        case .cancelled: .cancelled
+        default: .failed
+        }
+    }
+
+    /// What to do; nil if the outcome's advice suffices.
+    fileprivate var advice: String? {
+        switch self {
+        case .unreadable: "Run as a user who may read it; run as root, the command acts as the owner of the store."
+        case .notADatabase, .emptyFile: "Name the main file of an SQLite store."
+        case .damaged: UnreadableStore.Reason.damaged.advice
+        case .fenced: "Nothing was changed. Run the command on the store that has the data now."
+        case .changedMeanwhile: UnreadableStore.Reason.changing.advice
+        case .tooManyOpenFiles: Errno.tooManyOpenFiles.advice
+        case .noSpace:
+            "Free space and inodes there (df, df -i), or raise a limit that the message names, then run the command again."
+        case .incompatible: "Nothing was changed. Name a store, model or entity that fits."
+        case .plainStore:
+            "The inspect command counts its rows, the diff command compares it with a copy, and sqlite3 reads its tables."
+        case .wrongSettings:
+            "Nothing was changed. Name entities or tables of the store, and their attributes or columns."
+        case .lacksDefinition: "The store is sound. Make the change with one of its programs."
+        default: nil
+        }
+    }
+}
+
+extension Errno {
+    fileprivate var outcome: MigrationOutcome {
+        switch self {
+        case _ where isOutOfSpace: .noSpace
+        case _ where isRefusal: .notWritable
+        case .fileExists: .notWritable
+        default: .failed
+        }
+    }
+
+    fileprivate var advice: String? {
+        switch self {
+        case .permissionDenied, .notPermitted: "Run as a user who may do that, or fix the permissions."
+        case _ where isOutOfDescriptors:
+            "Raise the limit of open files (ulimit -n), or close some, then run the command again."
+        case .readOnlyFileSystem: "Remount the file system read-write, or name a path on a writable one."
+        case .fileTooLarge: "Raise the limit on the size of files (ulimit -f), then run the command again."
+        case .diskQuotaExceeded: "Free space or files within the user's quota, or raise it, then run the command again."
+        case .noSpace: "Free space and inodes there (df, df -i), then run the command again."
+        case .fileExists: "Name a path that does not exist, or move the existing file away."
+        default: nil
+        }
+    }
+}
+
+extension UnreadableStore.Reason {
+    /// What to do about a store that cannot be used.
+    package var advice: String {
+        switch self {
+        case .permission: "Run as the user who owns the file."
+        case .directory: "Name the store's main file, not its folder."
+        case .symbolicLink: "Name the target of the link."
+        case .specialFile: "Name the store's main file."
+        case .hardLink: "Remove the file's other hard links first: programs could write to it through them."
+        case .notADatabase: "Check the path; the file is unchanged."
+        case .truncated, .damaged:
+            "Restore the store from a backup, or salvage it into another file with sqlite3's .recover."
+        case .locked: "Close the program that has the store open, or allow a longer lock timeout."
+        case .networkFileSystem:
+            "Copy the store to a local disk, or allow network file systems when only one machine uses it."
+        case .openInThisProcess: "Close the store in this process first."
+        case .changing: "Run the command again when the store has fewer writers."
+        case .inputOutput: "Check the disk before anything else."
+        case .externalFileIsNoFile: "Move it elsewhere, then run the command again."
         }
     }
 }

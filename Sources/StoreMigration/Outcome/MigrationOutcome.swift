@@ -1,3 +1,6 @@
+import SafeFiles
+import StoreFormat
+
 /// How a run ended, as one word; every word has its exit status.
 public enum MigrationOutcome: String, Sendable, Codable, CaseIterable {
     // Done, or nothing to do.
@@ -70,6 +73,21 @@ public enum MigrationOutcome: String, Sendable, Codable, CaseIterable {
             .rolledBack, .done:
             false
         default: true
+        }
+    }
+}
+
+/// The asynchronous form of runs that block.
+enum AsynchronousRun {
+    /// Makes a run outside the cooperative pool, unless the task is cancelled already.
+    ///
+    /// A run with a monitor stops with the task at its next safe point; one without finishes what it began.
+    static func result<R: Sendable>(
+        of run: @Sendable () throws(MigrationError) -> R
+    ) async throws(MigrationError) -> R {
+        try await BlockingCall.run { () throws(MigrationError) in
+            do { try WorkMonitor().checkCancellation() } catch { throw MigrationError(error) }
+            return try run()
         }
     }
 }

@@ -1,8 +1,9 @@
 public import FoundationEssentials
 public import Logging
 import SafeFiles
-import StoreBackup
+public import StoreBackup
 public import StoreFormat
+public import StoreVerification
 
 /// Restores a store from a backup, to a vacant path or over a store of which a copy is kept; safe to run again.
 ///
@@ -95,4 +96,50 @@ public struct StoreRestorer: Sendable {
         )
         .run()
     }
+}
+
+/// What a caller decides about a restore; the defaults are the safe choices.
+public struct RestoreOptions: Sendable {
+    /// When an existing store may be replaced; a copy of it is kept.
+    public enum OverwritePolicy: String, Sendable, Codable, CaseIterable {
+        case never
+        case always
+        /// Only when the existing store is provably an earlier state of the store in the backup.
+        case ifOlder = "if-older"
+    }
+
+    public var overwrite: OverwritePolicy = .never
+    /// True to replace a store of another UUID or kind.
+    public var allowsOtherStore = false
+    /// True to restore a store whose model the destination, or the caller's programs, do not know.
+    public var allowsOtherModel = false
+    /// The model file that the caller's programs carry.
+    public var modelFile: URL?
+    /// How long to wait for each lock.
+    public var lockTimeout: Duration = .seconds(20)
+    /// Network file systems are refused unless this is true: their locks cannot be trusted.
+    public var allowsNetworkFileSystem = false
+    /// True for a program that root may run: after opening the archive it becomes the destination's owner for good.
+    public var becomesOwner = false
+
+    public init() {}
+}
+
+/// How a restore ended, with its proof and all paths.
+public struct RestoreOutcome: Sendable {
+    /// `restored`.
+    public let outcome: MigrationOutcome
+    /// The transaction ID; nil when the destination already had the backup's content.
+    public let transaction: String?
+    /// The store's main file.
+    public let path: String
+    /// The archive's manifest, checked against its content.
+    public let manifest: BackupManifest
+    /// The folder with the replaced store's files; nil when there was none.
+    public let keptAside: String?
+    /// The proof; nil when nothing was written.
+    public let report: VerificationReport?
+    public let findings: [Finding]
+    /// One sentence that says why it ended this way.
+    public let message: String
 }

@@ -113,3 +113,6 @@ struct InPlaceRun {
         }
     }
 }
+
+/// The store to be replaced no longer has the expected content.
+struct DestinationWritten: Error {}

@@ -171,3 +171,35 @@ struct RunContext {
             .joined()
     }
 }
+
+extension RunContext {
+    /// Proves the level `merging` for the programs that will open the new store.
+    var mergeProbe: MergeProbe { MergeProbe(descriptions: described?.descriptions, writer: probeWriter) }
+
+    /// The history tables that only the new store has; nil when history is not switched on.
+    var addedHistory: Set<String>? {
+        described?.treatment.addsHistory == true ? described?.treatment.addedHistory : nil
+    }
+}
+
+/// The result of a completed run, for the outcome that the caller receives.
+struct RunResult {
+    let transaction: String
+    let digest: String?
+    /// The digest of the new store, if it was migrated or merged into.
+    var newDigest: String?
+    /// Objects in the new store, when they were counted again.
+    let objects: Int64?
+    let report: VerificationReport
+    /// Nil when nothing was copied.
+    let work: ShareOutcome.Work?
+    let findings: [Finding]
+    let descriptions: [StoreRole: PersistentStoreDescription]
+    /// Nil when nothing was merged.
+    var merge: ShareOutcome.Merge?
+}
+
+extension Logger {
+    /// A logger that discards its messages.
+    static var silent: Logger { Logger(label: "store-migrate", factory: { _ in SwiftLogNoOpLogHandler() }) }
+}

@@ -1,4 +1,5 @@
-import SafeFiles
+package import ChangeMerging
+package import SafeFiles
 import StoreFormat
 import StoreVerification
 
@@ -186,5 +187,44 @@ extension Finding {
 
     fileprivate static func externalFileDiffers(_ name: String) -> Finding {
         Finding(.externalFilesDiffer, .error, level: .content, "external file \(name) differs in the copy")
+    }
+}
+
+/// The results of the proof so far.
+struct StoreProof {
+    /// How each level ended.
+    var levels: [VerificationReport.LevelResult] = []
+    var findings: [Finding] = []
+    /// The content digest of the copy, once compared with the original's.
+    var digest: StoreDigest?
+    /// The digest of the copy with the history tables that the original lacks.
+    var copyDigest: StoreDigest?
+    /// The report of the level `merging`.
+    var probe: MergeProbeReport?
+
+    /// The same proof without its content level, which is invalid once the copy changed.
+    var withoutContent: StoreProof {
+        StoreProof(levels: levels.filter { $0.level != .content }, findings: findings, probe: probe)
+    }
+
+    var report: VerificationReport {
+        VerificationReport(levels: levels, findings: findings, digest: digest, probe: probe)
+    }
+}
+
+/// A token and the time when it was read.
+package struct TokenReading: Hashable, Sendable {
+    package let token: FileToken
+    /// Nanoseconds since 1970.
+    package let takenAt: Int64
+
+    package init(token: FileToken, takenAt: Int64) {
+        self.token = token
+        self.takenAt = takenAt
+    }
+
+    /// The state of a store with the content `digest` when the token was read.
+    package func state(_ digest: SettledDigest) -> JournalRecord.OldState {
+        JournalRecord.OldState(token: token, takenAt: takenAt, digest)
     }
 }

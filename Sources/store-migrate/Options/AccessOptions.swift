@@ -1,5 +1,7 @@
 import ArgumentParser
+import FoundationEssentials
 import ManagedObjects
+import StoreBackup
 import StoreFormat
 import StoreMigration
 
@@ -38,4 +40,75 @@ struct AccessOptions: ParsableArguments {
             isCancelled: reporter.isCancelled
         )
     }
+}
+
+extension AccessOptions {
+    /// Calls `body` with the store at a path; the store of an archive is unpacked into a scratch folder for the call.
+    func withStore<Result>(
+        at path: PathArgument,
+        _ reporter: Reporter,
+        _ body: (StoreLocation) throws -> Result
+    ) throws -> Result {
+        guard BackupArchive.isArchive(at: path.url) else { return try body(path.location) }
+        return try BackupArchive(at: path.url, onProgress: reporter.onProgress, isCancelled: reporter.isCancelled)
+            .withStore { store, _ in try body(store) }
+    }
+}
+
+/// The options of every verb that uses a run's journal.
+struct RunOptions: ParsableArguments {
+    @OptionGroup var access: AccessOptions
+
+    @Option(
+        help: ArgumentHelp(
+            "When another process holds a lock: wait up to --lock-timeout, or end at once with status 11 (defer, fail).",
+            valueName: "policy"
+        )
+    )
+    var ifBusy: ShareOptions.BusyPolicy = .wait
+
+    @Option(help: ArgumentHelp("The folder of the journal, instead of beside the old store.", valueName: "dir"))
+    var state: PathArgument?
+
+    /// How long to wait for a lock under the busy policy.
+    var patience: Duration { ifBusy == .wait ? access.lockTimeout.duration : .zero }
+
+    /// The library's options, with everything else at its default.
+    var shareOptions: ShareOptions {
+        var options = ShareOptions()
+        options.lockTimeout = access.lockTimeout.duration
+        options.allowsNetworkFileSystem = access.allowsNetworkFileSystem
+        options.ifBusy = ifBusy
+        options.stateFolder = state?.url
+        return options
+    }
+}
+
+/// A time to wait, written as a whole number and a unit: `250ms`, `20s` or `2m`.
+struct LockTimeout: CustomStringConvertible {
+    /// One day; a longer timeout is refused as a mistake.
+    private static let limit: Int64 = 86_400_000
+
+    let milliseconds: Int64
+
+    init(seconds: Int64) { milliseconds = seconds * 1000 }
+
+    /// Parses the argument; the error message shows the format.
+    init(argument: String) throws {
+        let digits = argument.prefix { $0.isASCII && $0.isNumber }
+        let scale: Int64
+        switch (digits.isEmpty, argument.dropFirst(digits.count)) {
+        case (false, "ms"): scale = 1
+        case (false, "s"): scale = 1000
+        case (false, "m"): scale = 60_000
+        default: throw ValidationError("write a whole number and a unit, such as 250ms, 20s or 2m")
+        }
+        let (product, overflow) = (Int64(digits) ?? .max).multipliedReportingOverflow(by: scale)
+        guard !overflow, product <= Self.limit else { throw ValidationError("write no more than 1440m") }
+        milliseconds = product
+    }
+
+    var duration: Duration { .milliseconds(milliseconds) }
+
+    var description: String { milliseconds % 1000 == 0 ? "\(milliseconds / 1000)s" : "\(milliseconds)ms" }
 }

@@ -1,6 +1,6 @@
-import ArgumentParser
-import StoreBackup
-import StoreMigration
+public import ArgumentParser
+public import StoreBackup
+public import StoreMigration
 
 /// The form that an archive is written in.
 struct FormOptions: ParsableArguments {
@@ -25,3 +25,7 @@ struct FormOptions: ParsableArguments {
         return form
     }
 }
+
+extension BackupForm.Format: @retroactive ExpressibleByArgument {}
+extension BackupForm.Compression: @retroactive ExpressibleByArgument {}
+extension RestoreOptions.OverwritePolicy: @retroactive ExpressibleByArgument {}

@@ -1,10 +1,11 @@
-import ArgumentParser
+public import ArgumentParser
 import BuiltInStrategies
+import ChangeMerging
 import FoundationEssentials
 import StoreFormat
 import StoreMigration
 import StoreStrategies
-import StrategyProcess
+public import StrategyProcess
 
 /// Where plugins are found, and how they are confined.
 struct PluginArguments: ParsableArguments {
@@ -76,4 +77,110 @@ struct PluginArguments: ParsableArguments {
 extension Finding.Code {
     /// A plugin in a named folder cannot be asked what it does.
     static let pluginNotListed = Finding.Code(rawValue: "pluginNotListed")
+}
+
+/// How plugins, and other programs that decide for the caller, are confined.
+struct SandboxArguments: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Where the kernel cannot confine a plugin fully (Landlock, seccomp): required or best-effort.",
+            valueName: "policy"
+        )
+    )
+    var pluginSandbox: PluginSandbox.Policy = .required
+
+    @Option(
+        help: ArgumentHelp(
+            "How long a plugin, or the program of --confirm or --resolver, may run in total, at most 30s.",
+            valueName: "duration"
+        ),
+        transform: LockTimeout.init(argument:)
+    )
+    var pluginTimeout = LockTimeout(seconds: 30)
+
+    func validate() throws { try Self.requireTimeout(pluginTimeout) }
+
+    static func requireTimeout(_ timeout: LockTimeout) throws {
+        guard timeout.duration <= PluginSandbox.Limits().deadline, timeout.milliseconds > 0 else {
+            throw ValidationError("--plugin-timeout must be more than 0 and at most 30s")
+        }
+    }
+
+    var sandbox: PluginSandbox {
+        var sandbox = PluginSandbox(policy: pluginSandbox)
+        sandbox.limits.deadline = pluginTimeout.duration
+        return sandbox
+    }
+
+    /// A program that decides for the caller; the user's signal ends it.
+    func decisions(by program: PathArgument) throws -> DecisionProgram {
+        try DecisionProgram(at: program.path, sandbox: sandbox) { Interruption.isRequested }
+    }
+
+    /// The program that decides conflicts; nil if the call names none.
+    func resolver(_ merging: MergeArguments) throws -> ConflictResolver? {
+        try merging.resolver.map { ConflictResolver(try decisions(by: $0)) }
+    }
+}
+
+extension PluginSandbox.Policy: @retroactive ExpressibleByArgument {}
+
+/// How the programs that share the store open it.
+struct StrategyArguments: ParsableArguments {
+    @Option(
+        name: .customLong("strategy"),
+        help: ArgumentHelp(
+            "A strategy for opening the store, with its options; may be given several times.",
+            valueName: "name[:key=value,…]"
+        ),
+        transform: Self.selection
+    )
+    var selections: [StrategySelection] = []
+
+    @Option(
+        name: .customLong("role"),
+        help: ArgumentHelp(
+            "A program that opens the store, app or extension(NAME), with its model; may be given several times.",
+            valueName: "role[=model]"
+        ),
+        transform: Self.role
+    )
+    var roles: [ProgramRole] = []
+
+    @OptionGroup var plugins: PluginArguments
+
+    /// Throws when the call, or its configuration, names a role twice.
+    func requireDistinctRoles() throws {
+        var seen: Set<StoreRole> = []
+        guard let twice = roles.first(where: { !seen.insert($0.role).inserted }) else { return }
+        throw ValidationError("the role \(twice.role) is named twice")
+    }
+
+    /// The named strategies, in their order, for the named roles.
+    func pipeline() throws -> StrategyPipeline {
+        // A plugin that is named twice has one timeout for both.
+        var strategies: [String: any StoreStrategy] = [:]
+        let steps = try selections.map { selection in
+            let strategy = try strategies[selection.name] ?? plugins.strategy(named: selection.name)
+            strategies[selection.name] = strategy
+            return StrategyPipeline.Step(strategy, options: selection.options)
+        }
+        return StrategyPipeline(steps, roles: roles)
+    }
+
+    static func selection(_ text: String) throws -> StrategySelection {
+        do {
+            return try StrategySelection(text)
+        } catch {
+            throw ValidationError(error.message)
+        }
+    }
+
+    static func role(_ text: String) throws -> ProgramRole {
+        let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        guard let role = parts.first.flatMap(StoreRole.init), parts.count == 1 || !parts[1].isEmpty else {
+            throw ValidationError("write app or extension(name), and =FILE after it for the model it carries")
+        }
+        return ProgramRole(role, modelFile: parts.count == 2 ? parts[1] : nil)
+    }
 }

@@ -1,7 +1,7 @@
-import ArgumentParser
+public import ArgumentParser
 import FoundationEssentials
-import StoreFormat
-import StoreMigration
+public import StoreFormat
+public import StoreMigration
 
 /// The other locations that the private store had in earlier versions of its program.
 struct PreviousArguments: ParsableArguments {
@@ -41,3 +41,10 @@ protocol LocatingVerb: Verb {
     var places: PlacesArguments { get }
     var previous: PreviousArguments { get }
 }
+
+extension ShareOptions.OldStorePolicy: @retroactive ExpressibleByArgument {}
+extension ShareOptions.BothPlacesPolicy: @retroactive ExpressibleByArgument {}
+extension ShareOptions.MissingPolicy: @retroactive ExpressibleByArgument {}
+extension ShareOptions.BusyPolicy: @retroactive ExpressibleByArgument {}
+extension VerificationLevel: @retroactive ExpressibleByArgument {}
+extension ShareOptions.SeveralStoresPolicy: @retroactive ExpressibleByArgument {}

@@ -1,3 +1,5 @@
+import FoundationEssentials
+
 /// Numbers for people, formatted without loading a Foundation formatter.
 enum Figures {
     /// `1,204`.
@@ -50,5 +52,68 @@ enum Figures {
     private static func totalMilliseconds(_ duration: Duration) -> Int64 {
         let (seconds, attoseconds) = duration.components
         return max(0, seconds * 1000 + attoseconds / 1_000_000_000_000_000)
+    }
+}
+
+/// Dates as ISO 8601, with microseconds if they are not whole seconds.
+enum DateText {
+    /// About 7,900 years before and after 2001; a value outside is not formatted as a date.
+    private static let range = -250_000_000_000.0...250_000_000_000.0
+
+    /// `2026-07-20T06:58:00Z` or `2026-07-20T06:58:00.25Z`; nil outside the supported range.
+    static func text(_ date: Date) -> String? {
+        let seconds = date.timeIntervalSinceReferenceDate
+        guard range.contains(seconds) else { return nil }
+        let whole = seconds.rounded(.down)
+        let micros = Int64(((seconds - whole) * 1_000_000).rounded())
+        // A fraction may round up to a whole second.
+        let base = Date(timeIntervalSinceReferenceDate: whole + Double(micros / 1_000_000))
+        let text = base.formatted(.iso8601)
+        let rest = micros % 1_000_000
+        guard rest > 0, text.hasSuffix("Z") else { return text }
+        var digits = String(String(rest + 1_000_000).dropFirst())
+        while digits.hasSuffix("0") { digits.removeLast() }
+        return text.dropLast() + "." + digits + "Z"
+    }
+}
+
+/// Escapes untrusted text for a terminal, on one line.
+enum Escaped {
+    /// True for control characters, line and paragraph separators, and characters that change text direction.
+    static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0x00...0x1F, 0x7F...0x9F, 0x061C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069, 0xFEFF: true
+        default: false
+        }
+    }
+
+    /// The text with every unsafe character written as `\u{…}`.
+    static func text(_ text: String) -> String {
+        guard text.unicodeScalars.contains(where: isUnsafe) else { return text }
+        var result = ""
+        for scalar in text.unicodeScalars {
+            if isUnsafe(scalar) {
+                result += "\\u{" + Figures.hexadecimal(scalar.value, digits: 1) + "}"
+            } else {
+                result.unicodeScalars.append(scalar)
+            }
+        }
+        return result
+    }
+
+    /// A path for a person to read, with `~` for the home folder.
+    ///
+    /// Commands to type keep the whole path: after `sudo`, or in another user's shell, `~` is another folder.
+    static func path(_ path: String) -> String {
+        let environment = Surroundings.current.environment
+        guard let home = environment["HOME"], home.hasPrefix("/"), !home.hasSuffix("/"), path.hasPrefix(home + "/")
+        else { return text(path) }
+        return "~" + text(String(path.dropFirst(home.count)))
+    }
+
+    /// A message of several lines as one line of several sentences.
+    static func line(_ message: String) -> String {
+        message.split(separator: "\n").map { $0.drop(while: \.isWhitespace) }.filter { !$0.isEmpty }
+            .joined(separator: " ")
     }
 }

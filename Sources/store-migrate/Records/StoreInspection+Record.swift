@@ -1,3 +1,5 @@
+import FoundationEssentials
+import ManagedObjects
 import StoreFormat
 
 extension StoreInspection {
@@ -51,5 +53,88 @@ extension StoreInspection.TableCount {
 extension StoreFence {
     var record: JSONValue {
         .object([("tx", .string(transaction)), ("new", .string(newPath)), ("triggers", .integer(Int64(triggerCount)))])
+    }
+}
+
+extension EntityDescription {
+    /// The entity as an object, without inherited properties.
+    var record: JSONValue {
+        .object([
+            ("type", .string("entityDescription")), ("name", .string(name)), ("parent", .optional(superentity)),
+            ("abstract", .bool(isAbstract)), ("attributes", .array(attributes.map(\.record))),
+            ("relationships", .array(relationships.map(\.record))),
+            ("unique", .array(uniquenessConstraints.map(JSONValue.strings))),
+            ("indexes", .array(fetchIndexes.map(\.record))),
+        ])
+    }
+}
+
+extension AttributeDescription {
+    var record: JSONValue {
+        .object([
+            ("name", .string(name)), ("attributeType", .string(type.word)), ("optional", .bool(isOptional)),
+            ("transient", .bool(isTransient)), ("derived", .bool(isDerived)),
+            ("externalStorage", .bool(allowsExternalBinaryDataStorage)),
+        ])
+    }
+}
+
+extension RelationshipDescription {
+    var record: JSONValue {
+        .object([
+            ("name", .string(name)), ("destination", .string(destination)), ("inverse", .optional(inverse)),
+            ("min", .integer(Int64(minCount))), ("max", .integer(Int64(maxCount))), ("ordered", .bool(isOrdered)),
+            ("optional", .bool(isOptional)), ("deleteRule", .string("\(deleteRule)")),
+        ])
+    }
+}
+
+extension FetchIndexDescription {
+    var record: JSONValue {
+        .object([("name", .string(name)), ("properties", .strings(properties)), ("partial", .bool(isPartial))])
+    }
+}
+
+extension AttributeDescription.AttributeType {
+    /// The type's name, as in recipes.
+    var word: String { "\(self)" }
+}
+
+extension FetchedObject {
+    /// The object as an object.
+    var record: JSONValue {
+        .object([
+            ("type", .string("object")), ("entity", .string(objectID.entityName)),
+            ("uri", .string(objectID.uriRepresentation())),
+            ("values", .object(properties.map { ($0.name, $0.value.record) })),
+        ])
+    }
+}
+
+extension PredicateConstant {
+    /// A value as JSON; a date as ISO 8601, bytes in base 64, an object as its URI.
+    var record: JSONValue {
+        switch self {
+        case .object(let id): .string(id.uriRepresentation())
+        case .collection(let values): .array(values.map(\.record))
+        case .value(let value): value.record
+        }
+    }
+}
+
+extension AttributeValue {
+    fileprivate var record: JSONValue {
+        switch self {
+        case .null: .null
+        case .boolean(let value): .bool(value)
+        case .integer(let value): .integer(value)
+        case .real(let value): .real(value)
+        case .decimal(let value): value.isNaN ? .string("NaN") : .number(value.description)
+        case .string(let value), .uri(let value): .string(value)
+        case .date(let value): DateText.text(value).map(JSONValue.string) ?? .real(value.timeIntervalSinceReferenceDate)
+        case .data(let value): .string(value.base64EncodedString())
+        case .uuid(let value): .string(value.uuidString)
+        case .externalData(let reference): .object([("externalFile", .string(reference.fileName))])
+        }
     }
 }

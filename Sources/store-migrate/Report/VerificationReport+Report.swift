@@ -49,3 +49,79 @@ extension VerificationLevel {
         }
     }
 }
+
+extension [Finding] {
+    /// The most findings on a page; `--json` reports all of them.
+    private static let mostInReport = 1000
+
+    /// The findings, most severe first.
+    var table: ReportTable {
+        let sorted = enumerated().sorted { ($1.element.severity, $0.offset) < ($0.element.severity, $1.offset) }
+            .map(\.element)
+        let rest = count - Self.mostInReport
+        return ReportTable(
+            rest > 0 ? "The first \(Self.mostInReport) of \(count)" : "Most severe first",
+            columns: ["finding", "severity", "where", "level"],
+            rows: sorted.prefix(Self.mostInReport).map(\.row)
+        )
+    }
+}
+
+extension Finding {
+    fileprivate var row: [ReportCell] {
+        let (word, tone): (String, ReportTone) =
+            switch severity {
+            case .info: ("note", .neutral)
+            case .inherited: ("inherited", .neutral)
+            case .warning: ("warning", .attention)
+            case .error: ("error", .bad)
+            }
+        return [
+            ReportCell(ReportSentence.text(message), note: code.rawValue), ReportCell(word, .badge(tone)),
+            ReportCell(place, .literal), ReportCell(level.rawValue),
+        ]
+    }
+}
+
+extension ReportTable {
+    /// The entities of a model, with the objects that each one has in a store.
+    init(_ model: ManagedObjectModel, objects: [String: Int64]) {
+        self.init(
+            "The entities of the model",
+            columns: ["entity", .init("objects", isNumeric: true), "attributes", "relationships"],
+            rows: model.entities.map { entity in
+                let notes = [
+                    entity.isAbstract ? "abstract" : nil, entity.superentity.map { "inherits from \($0)" },
+                ]
+                return [
+                    ReportCell(entity.name, .literal, note: Self.list(notes.compactMap { $0 })),
+                    ReportCell(objects[entity.name].map(Figures.grouped) ?? ""),
+                    Self.names(entity.attributes.map { "\($0.name): \($0.type)\($0.isOptional ? ", optional" : "")" }),
+                    Self.names(entity.relationships.map(Self.text)),
+                ]
+            }
+        )
+    }
+
+    private static func text(of relationship: RelationshipDescription) -> String {
+        let amount = relationship.isToMany ? "many " : ""
+        let inverse = relationship.inverse.map { ", inverse \($0)" } ?? ""
+        return "\(relationship.name): \(amount)\(relationship.destination)\(inverse)"
+    }
+
+    private static func names(_ lines: [String]) -> ReportCell {
+        lines.isEmpty ? "" : ReportCell(lines.joined(separator: "; "), .literal)
+    }
+
+    private static func list(_ words: [String]) -> String? { words.isEmpty ? nil : words.joined(separator: ", ") }
+}
+
+/// Turns message fragments into sentences.
+enum ReportSentence {
+    /// The fragment with a capital and a full stop.
+    static func text(_ fragment: String) -> String {
+        let line = Escaped.line(fragment)
+        let end = line.isEmpty || line.hasSuffix(".") || line.hasSuffix("?") ? "" : "."
+        return line.prefix(1).uppercased() + line.dropFirst() + end
+    }
+}

@@ -1,8 +1,10 @@
+import ChangeMerging
 import FoundationEssentials
 import RunReports
 import StoreFormat
 import StoreMigration
 import StoreVerification
+import UpgradeRehearsal
 
 extension RunReport {
     /// Sets the content of the page for a share.
@@ -111,5 +113,107 @@ extension ShareOutcome {
         }
         if let transaction { facts.append(ReportFact("run", ReportCell(transaction, .literal))) }
         return facts
+    }
+}
+
+extension RunReport {
+    /// Sets the content of the page for a merge or its plan.
+    func tell(_ outcome: StoreMergeOutcome, into: StoreLocation, from: StoreLocation) {
+        let isPlanned = outcome.outcome == .merged && outcome.epoch == nil
+        let title =
+            outcome.outcome != .merged
+            ? "Nothing to merge into \(into.name)" : isPlanned ? "Plan for merging" : "Merged \(from.name)"
+        var facts = [
+            ReportFact("into", ReportCell(into.path, .literal)),
+            ReportFact("from", ReportCell(from.path, .literal, note: "only read")),
+        ]
+        if let next = outcome.next { facts.append(ReportFact("next", ReportCell(reporter.command(next), .literal))) }
+        let proof = outcome.report?.section(findings: outcome.findings)
+        tell(
+            title,
+            isPlanned ? "Nothing was written." : ReportSentence.text(outcome.summary.amounts),
+            [ReportSection("The stores", [.facts(facts)])]
+                + outcome.summary.sections(parked: outcome.parkedRows, model)
+                + (proof.map { [$0] } ?? [])
+        )
+    }
+}
+
+extension RunReport {
+    /// Sets the content of the page for a verification.
+    func tell(_ report: VerificationReport, of store: PathArgument, against other: PathArgument?) {
+        let name = store.location.name
+        let isSound = report.passed && !report.findings.contains { $0.severity >= .warning }
+        var facts = [ReportFact("store", ReportCell(store.path, .literal))]
+        if let other { facts.append(ReportFact("compared with", ReportCell(other.path, .literal))) }
+        let notes = report.findings.filter { $0.severity >= .warning }.count
+        tell(
+            isSound ? "\(name) is sound" : "\(name) needs attention",
+            isSound
+                ? "Proved: \(report.provedLevels.map(\.rawValue).joined(separator: ", "))."
+                : "\(Figures.count(Int64(notes), "finding")) of severity warning or error.",
+            [ReportSection("What was verified", [.facts(facts)]), report.section()]
+        )
+    }
+}
+
+extension RunReport {
+    /// Sets the content of the page for a rehearsal of `count` scenarios.
+    func tell(_ reports: [ScenarioReport], of count: Int) {
+        let held = reports.count { $0.result == .held }
+        let table = ReportTable(
+            "In the order of the command line",
+            columns: ["scenario", "about", "result", .init("took", isNumeric: true)],
+            rows: reports.map(\.row)
+        )
+        let failures = reports.filter { !$0.failures.isEmpty }
+            .map { report in
+                ReportSection(
+                    report.name,
+                    [
+                        .paragraph(ReportSentence.text(report.about)),
+                        .table(
+                            ReportTable(
+                                "What did not hold",
+                                columns: ["where", "what", "expected", "found", "output"],
+                                rows: report.failures.map(\.row)
+                            )
+                        ),
+                    ]
+                )
+            }
+        tell(
+            held == count
+                ? "All of \(Figures.count(Int64(count), "scenario")) held" : "\(held) of \(count) scenarios held",
+            count > reports.count ? "\(count - reports.count) were not run." : "",
+            [ReportSection("Scenarios", reports.isEmpty ? [] : [.table(table)])] + failures
+        )
+    }
+}
+
+extension ScenarioReport {
+    fileprivate var row: [ReportCell] {
+        let (word, tone): (String, ReportTone) =
+            switch result {
+            case .held: ("held", .good)
+            case .failed: ("failed", .bad)
+            case .notRun: ("not run", .attention)
+            case .invalid: ("invalid", .bad)
+            }
+        let kept = keptPlace.map { "its files are kept in \($0)" }
+        return [
+            ReportCell(name, note: story.isEmpty ? nil : story.joined(separator: ", ")), ReportCell(about),
+            ReportCell(word, .badge(tone), note: reason ?? kept),
+            ReportCell(Figures.milliseconds(.milliseconds(Int64(max(0, min(seconds, 1e9)) * 1000))) + " s"),
+        ]
+    }
+}
+
+extension ScenarioFailure {
+    fileprivate var row: [ReportCell] {
+        [
+            ReportCell("\(line):\(column)"), ReportCell(title, .literal), ReportCell(expected), ReportCell(found),
+            ReportCell(said, .literal),
+        ]
     }
 }

@@ -1,5 +1,0 @@
-/// The result of restoring one parked row.
-enum ParkedRowOutcome {
-    case updated, inserted
-    case refused(String)
-}
