@@ -98,6 +98,7 @@ corpus:
 lint:
 	swift format lint --strict --parallel --recursive $(SOURCES)
 	Tests/words
+	Tests/folders
 
 format:
 	swift format --in-place --parallel --recursive $(SOURCES)

@@ -30,9 +30,6 @@ struct VerificationRun {
         self.monitor = monitor
     }
 
-    /// Why the levels for Core Data stores do not apply to others.
-    static let plainStore = "this is a plain SQLite store, not a Core Data store"
-
     func report(upTo level: VerificationLevel) throws -> VerificationReport {
         var levels: [VerificationReport.LevelResult] = []
         var findings: [Finding] = []
@@ -99,7 +96,7 @@ struct VerificationRun {
         case .files, .sqlite, .merging: return nil
         case .coredata:
             let isCoreData = try CoreDataStore.isOne(view.connection)
-            return isCoreData ? nil : Self.plainStore
+            return isCoreData ? nil : CoreDataStore.plainStore
         case .content:
             if case .none(let reason) = reference { return reason }
             return nil
@@ -111,54 +108,5 @@ extension Duration {
     /// The duration in seconds, to the microsecond.
     fileprivate var inSeconds: Double {
         Double(components.seconds) + (Double(components.attoseconds) / 1e12).rounded() / 1e6
-    }
-}
-
-/// Counts the rows of a proof, reports them regularly, and checks for cancellation.
-final class ProofProgress: Sendable {
-    private static let rowsBetweenReports: Int64 = 0x10000
-
-    private let monitor: WorkMonitor
-    private let total: Int64
-    private let done = Atomic<Int64>(0)
-    private let isStopped = Atomic<Bool>(false)
-
-    /// `total` is the number of rows that will be read, as far as it is known.
-    init(_ monitor: WorkMonitor, total: Int64 = 0) {
-        self.monitor = monitor
-        self.total = total
-    }
-
-    /// Counts the rows that one worker reads.
-    struct Counter {
-        private let progress: ProofProgress
-        private var rest = rowsBetweenReports
-
-        init(_ progress: ProofProgress) {
-            self.progress = progress
-        }
-
-        /// Counts one row.
-        @inline(__always)
-        mutating func advance() throws(StoreError) {
-            rest &-= 1
-            if rest == 0 {
-                rest = rowsBetweenReports
-                try progress.report()
-            }
-        }
-    }
-
-    /// The cancellation of a task is visible to one thread only; the flag passes it to the others.
-    private func report() throws(StoreError) {
-        let (_, sum) = done.wrappingAdd(Self.rowsBetweenReports, ordering: .relaxed)
-        monitor.report(.proving, sum, of: max(total, sum))
-        if isStopped.load(ordering: .relaxed) { throw StoreError(.cancelled, path: "", "stopped on request") }
-        do {
-            try monitor.checkCancellation()
-        } catch {
-            isStopped.store(true, ordering: .relaxed)
-            throw error
-        }
     }
 }

@@ -1,4 +1,3 @@
-package import ChangeMerging
 package import SafeFiles
 package import StoreFormat
 
@@ -12,10 +11,10 @@ package enum CapturedBase {
     static func isOne(_ name: String) -> Bool { name.hasPrefix(prefix) }
 
     /// Keeps the completed copy of a run, as a clone if the file system supports it.
-    static func keep(_ copy: StagedCopy, of transaction: String, in folder: Directory) throws -> JournalRecord.BaseFile
+    static func keep(_ copy: DurableFile, of transaction: String, in folder: Directory) throws -> JournalRecord.BaseFile
     {
         let file = try create(of: transaction, in: folder)
-        if try !file.clone(from: copy.main) { try copy.main.copyBytes(to: file, chunk: 1 << 20) }
+        if try !file.clone(from: copy) { try copy.copyBytes(to: file, chunk: 1 << 20) }
         try file.synchronize()
         try file.close()
         try folder.synchronize()
@@ -126,21 +125,5 @@ package struct MergeState: Hashable, Sendable {
             guard let recorded = merging.source?.identity else { return false }
             return source == recorded || merging.from == location && source.mayBe(recorded: recorded)
         }
-    }
-}
-
-/// What the caller chose for a pair: later runs keep it until the caller chooses again.
-///
-/// The journal records it. The receipt does so too, for a share with another state folder and for a share after an unshare,
-/// which find no journal. A forged receipt can only leave the old store writable, whose late writes are then found.
-package struct PairChoices: Hashable, Sendable, Codable {
-    /// The treatment of the old store.
-    package var oldStore: ShareOptions.OldStorePolicy
-    /// How late writes are merged; nil for the defaults.
-    package var merging: MergeSettings?
-
-    package init(oldStore: ShareOptions.OldStorePolicy, merging: MergeSettings? = nil) {
-        self.oldStore = oldStore
-        self.merging = merging
     }
 }

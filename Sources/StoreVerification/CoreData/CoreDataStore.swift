@@ -88,6 +88,9 @@ struct CoreDataStore {
 }
 
 extension CoreDataStore {
+    /// Why nothing of Core Data is checked in another database.
+    static let plainStore = "this is a plain SQLite store, not a Core Data store"
+
     /// True when the database is a Core Data store.
     static func isOne(_ connection: StoreConnection) throws -> Bool {
         try StoreMetadata(reading: connection) != nil && EntityNumbers(reading: connection) != nil

@@ -73,7 +73,7 @@ public struct MergeProbe: Sendable {
         lateWritesTo old: StoreConnection? = nil,
         monitor: WorkMonitor = .silent
     ) throws -> Outcome {
-        guard try CoreDataStore.isOne(connection) else { return .inapplicable(reason: VerificationRun.plainStore) }
+        guard try CoreDataStore.isOne(connection) else { return .inapplicable(reason: CoreDataStore.plainStore) }
         guard let model = try ManagedObjectModel(cachedIn: connection) else {
             return .inapplicable(reason: "the store keeps no copy of its model, so nothing can write to it safely")
         }

@@ -21,36 +21,6 @@ public struct Scenario: Sendable {
     package let steps: [ScenarioStep]
     package let expectations: [Expectation]
 
-    /// Reads the scenario in a file.
-    ///
-    /// Throws ``ScenarioError``, with line and column of what is wrong.
-    public init(file: String) throws {
-        self = try ScenarioReader.scenario(inFile: file)
-    }
-
-    /// Reads a scenario from text; the paths of recipes in it are relative to the folder of `path`.
-    ///
-    /// Throws ``ScenarioError``, with line and column of what is wrong.
-    public init(yaml: String, name: String, path: String = "") throws {
-        self = try ScenarioReader.scenario(from: yaml, name: name, path: path)
-    }
-
-    /// Reads every scenario in a folder, those in its folders too, in the order of their paths: every file whose name ends
-    /// in `.yaml` but `recipe.yaml`.
-    ///
-    /// A relative path is resolved against the folder of the calling source file. Throws ``ScenarioError`` for the first
-    /// invalid scenario, and when there is none.
-    public static func all(in folder: String, asking source: String = #filePath) throws -> [Scenario] {
-        let isAbsolute = folder.hasPrefix("/")
-        let base = source.lastIndex(of: "/").map { String(source[..<$0]) } ?? "."
-        let path = isAbsolute ? folder : base + "/" + folder
-        let files = try ScenarioFolder.files(in: path)
-        guard !files.isEmpty else {
-            throw ScenarioError(path: path, position: nil, "the folder contains no scenario, no file named *.yaml")
-        }
-        return try files.map { try Scenario(file: $0) }
-    }
-
     package init(
         name: String,
         path: String,
@@ -154,4 +124,12 @@ public struct ScenarioError: Error, Hashable, Sendable, CustomStringConvertible 
         let place = [path, line.map { "\($0)" } ?? "", column.map { "\($0)" } ?? ""].filter { !$0.isEmpty }
         return (place.isEmpty ? "" : place.joined(separator: ":") + ": ") + message
     }
+}
+
+/// Why a rehearsal could not continue, for a reason outside the scenario.
+public struct RehearsalFailure: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What failed, and what to do where that is possible; a fragment without a final full stop.
+    public let description: String
+
+    init(_ description: String) { self.description = description }
 }

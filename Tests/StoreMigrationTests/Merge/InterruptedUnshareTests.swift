@@ -140,7 +140,7 @@ struct InterruptedUnshareTests {
         #expect(outcome.findings.contains { $0.code == .notWithdrawn })
         #expect(reader.waitForExit() == 0)
         let transaction = try #require(outcome.transaction)
-        let name = RetireRun.Fate.withdrawn.name(of: places.newStore, transaction: transaction)
+        let name = StoreFate.withdrawn.name(of: places.newStore, transaction: transaction)
         #expect(link(places.newStore.path, places.container.path + "/" + name) == 0)
         if isJournalLost {
             let journal = try places.container.directory.openDirectory(StateFolder.name)

@@ -139,7 +139,7 @@ struct RetireTrapsTests {
     @Test("retire does not adopt an existing folder with the new name of the external files")
     func takenName() throws {
         let (places, transaction) = try shared()
-        let name = RetireRun.Fate.archived.name(of: places.oldStore, transaction: transaction)
+        let name = StoreFate.archived.name(of: places.oldStore, transaction: transaction)
         let target = places.old.location(name)
         try places.writeExternalFile("theirs", 8, count: 10, in: places.old, of: target)
         let before = try places.old.everything().filter { !$0.key.contains(".store-migrate") }
@@ -157,7 +157,7 @@ struct RetireTrapsTests {
     )
     func unsealed(mode: String) throws {
         let (places, transaction) = try shared(mode: mode, policy: .capture)
-        let name = RetireRun.Fate.archived.name(of: places.oldStore, transaction: transaction)
+        let name = StoreFate.archived.name(of: places.oldStore, transaction: transaction)
         // A file with the new name stops the retirement right before the rename.
         try places.old.write(name, [1])
 
@@ -176,7 +176,7 @@ struct RetireTrapsTests {
     @Test("An archive that cannot be unpacked without a scratch folder is not reported as a mismatch")
     func unreadArchive() throws {
         let (places, transaction) = try shared()
-        let name = RetireRun.Fate.archived.name(of: places.oldStore, transaction: transaction)
+        let name = StoreFate.archived.name(of: places.oldStore, transaction: transaction)
         // A file with the new name stops the retirement after the archive is made.
         try places.old.write(name, [1])
         #expect(throws: MigrationError.self) { try retirement(of: places).retireAndWait() }
@@ -198,7 +198,7 @@ struct RetireTrapsTests {
     )
     func leftSealed(verb: String, hasSecondName: Bool) throws {
         let (places, transaction) = try shared(mode: "delete", policy: .capture)
-        let name = RetireRun.Fate.archived.name(of: places.oldStore, transaction: transaction)
+        let name = StoreFate.archived.name(of: places.oldStore, transaction: transaction)
         var journal = try MigrationJournal(in: places.journalFolder())
         try journal.append(.retiring(to: name))
         try places.old.overwrite(places.name, at: 18, [3])
@@ -243,7 +243,7 @@ struct RetireTrapsTests {
     )
     func logGivenBack(verb: String, moment: String) throws {
         let (places, transaction) = try shared(policy: .capture)
-        let name = RetireRun.Fate.archived.name(of: places.oldStore, transaction: transaction)
+        let name = StoreFate.archived.name(of: places.oldStore, transaction: transaction)
         var journal = try MigrationJournal(in: places.journalFolder())
         try journal.append(.retiring(to: name, isLogged: true))
         if moment != "announced" { try fold(places) }

@@ -143,7 +143,7 @@ struct PlacesTests {
         let store = StoreLocation(folder: "/f", name: String(repeating: "ü", count: 112) + ".sqlite")
         let transaction = String(repeating: "0", count: 32)
 
-        for fate in [RetireRun.Fate.archived, .withdrawn] {
+        for fate in [StoreFate.archived, .withdrawn] {
             let name = fate.name(of: store, transaction: transaction)
             #expect((230...231).contains(name.utf8.count))
             #expect(name.hasSuffix(fate.mark + transaction + ".sqlite"))
