@@ -74,11 +74,15 @@ package final class MergeSide {
     package func greatestKey(of root: String) throws -> Int64 {
         guard let table = table(of: root) else { return 0 }
         let present = try connection.value("SELECT max(Z_PK) FROM \(SQLName.quoted(table))")?.integer ?? 0
-        return max(present, try recordedKey(of: root))
+        return max(present, try recordedGreatestKey(of: root))
     }
 
     /// The greatest key of a root in the store's own records.
-    package func recordedGreatestKey(of root: String) throws -> Int64 { try recordedKey(of: root) }
+    package func recordedGreatestKey(of root: String) throws -> Int64 {
+        // By number: Core Data may keep the number of a renamed entity under its former name.
+        guard let number = layout.entities[root]?.number else { return 0 }
+        return try connection.value("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?", [.integer(number)])?.integer ?? 0
+    }
 
     /// Throws if an object has a key below 1: in a merge such keys denote objects that only the old store has.
     func requirePositiveKeys() throws {
@@ -98,12 +102,8 @@ package final class MergeSide {
     package func greatestHistoryNumber(of name: String) throws -> Int64 {
         guard history != nil else { return 0 }
         let present = try connection.value("SELECT max(Z_PK) FROM \(SQLName.quoted("A" + name))")?.integer ?? 0
-        return max(present, try recordedKey(of: name))
-    }
-
-    /// Read each time: the numbers that were read with the layout may be outdated.
-    private func recordedKey(of name: String) throws -> Int64 {
-        try connection.value("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_NAME = ?", [.text(name)])?.integer ?? 0
+        let recorded = "SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_NAME = ? AND Z_ENT >= 16000"
+        return max(present, try connection.value(recorded, [.text(name)])?.integer ?? 0)
     }
 
     /// The concrete entity of a row; nil if there is no such row.

@@ -70,7 +70,8 @@ public struct HistoryReader: BlockingCalls {
         _ body: (HistoryEntry) throws -> Void
     ) throws {
         let model = try ManagedObjectModel(cachedIn: connection)
-        let names = try EntityNumbers(reading: connection).map { numbers in model.map(numbers.named) ?? numbers }
+        let recorded = try EntityNumbers(reading: connection)
+        let names = model.flatMap { recorded?.named(by: $0) } ?? recorded
         var count = 0
         do {
             try history.forEachTransaction(reading: connection, after: request.after) { transaction in

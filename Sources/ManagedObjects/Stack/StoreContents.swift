@@ -70,7 +70,7 @@ struct StoreContents: Sendable {
             differing = Set(model.entitiesByName.keys).union(cached.entitiesByName.keys)
                 .filter { model.entitiesByName[$0]?.versionedForm != cached.entitiesByName[$0]?.versionedForm }
         } else {
-            let numbered = numbers.named(by: model).modelEntries.map(\.name)
+            let numbered = numbers.named(by: model, guessing: false).modelEntries.map(\.name)
             differing = Array(Set(model.entitiesByName.keys).symmetricDifference(numbered))
         }
         guard differing.isEmpty else {

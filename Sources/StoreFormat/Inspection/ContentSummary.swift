@@ -31,7 +31,7 @@ struct ContentSummary {
             kind = .coreData
             self.metadata = metadata
             try readModel(recorded)
-            let numbers = model.map(recorded.named) ?? recorded
+            let numbers = model.map { recorded.named(by: $0) } ?? recorded
             try countObjects(numbers)
             try countJoins()
             try readHistory()

@@ -103,26 +103,28 @@ package struct EntityNumbers: Hashable, Sendable {
     /// The same numbers under the names of a model.
     ///
     /// Core Data's in-place migration may leave a renamed entity's number under the former name. An entity without a number
-    /// takes that of its renaming identifier, else that of the only unknown name at its place in the inheritance.
-    package func named(by model: ManagedObjectModel) -> EntityNumbers {
+    /// takes that of its renaming identifier. With `guessing`, for a model that is known to be the store's, it takes else that
+    /// of the only unknown name at its place in the inheritance.
+    package func named(by model: ManagedObjectModel, guessing: Bool = true) -> EntityNumbers {
         let unnumbered = model.entitiesByName.values.filter { numbers[$0.name] == nil }
         guard !unnumbered.isEmpty else { return self }
         let unknown = modelEntries.filter { model.entitiesByName[$0.name] == nil }
         let byFormerName = Dictionary(grouping: unnumbered, by: \.canonicalName).compactMapValues { $0.first?.name }
-        let known = Set(unknown.map(\.name))
-        let renamed = unnumbered.filter { !known.contains($0.canonicalName) }
-        let bySuperentity = Dictionary(grouping: renamed) { $0.superentity ?? "" }
-        let byParent = Dictionary(grouping: unknown.filter { byFormerName[$0.name] == nil }, by: \.parent)
         var names: [Int64: String] = [:]
-        // Parents before children, whose superentity may be renamed, too.
+        var given: Set<String> = []
         for entry in unknown {
-            let superentity = entry.parent == 0 ? "" : names[entry.parent] ?? self.entry(entry.parent)?.name
-            if let name = byFormerName[entry.name] {
-                names[entry.number] = name
-            } else if let superentity, let candidates = bySuperentity[superentity], candidates.count == 1,
-                byParent[entry.parent]?.count == 1
-            {
-                names[entry.number] = candidates[0].name
+            if let name = byFormerName[entry.name], given.insert(name).inserted { names[entry.number] = name }
+        }
+        if guessing {
+            let nameless = unnumbered.filter { !given.contains($0.name) }
+            let candidates = Dictionary(grouping: nameless) { $0.superentity ?? "" }
+            let places = Dictionary(grouping: unknown.filter { names[$0.number] == nil }, by: \.parent)
+            // Parents before children: their superentity may be renamed, too.
+            for number in roots.flatMap({ subtree(of: $0.number) }) {
+                guard let entry = entry(number), let place = places[entry.parent], place == [entry] else { continue }
+                let superentity = entry.parent == 0 ? "" : names[entry.parent] ?? self.entry(entry.parent)?.name
+                guard let found = superentity.flatMap({ candidates[$0] }), found.count == 1 else { continue }
+                names[number] = found[0].name
             }
         }
         return EntityNumbers(entries.map { entry in names[entry.number].map(entry.named) ?? entry })

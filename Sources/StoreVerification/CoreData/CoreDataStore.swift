@@ -117,8 +117,8 @@ extension CoreDataStore {
         metadata = try StoreMetadata(reading: connection) ?? StoreMetadata(uuid: "", values: [:])
         self.entityNumbers = entityNumbers
         formerNames = Dictionary(
-            uniqueKeysWithValues: zip(recorded.entries, entityNumbers.entries).filter { $0.name != $1.name }
-                .map { ($1.name, $0.name) }
+            zip(recorded.entries, entityNumbers.entries).filter { $0.name != $1.name }.map { ($1.name, $0.name) },
+            uniquingKeysWith: { first, _ in first }
         )
         self.model = cached
         unresolved = layout.unresolved

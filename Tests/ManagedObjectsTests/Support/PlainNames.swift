@@ -31,6 +31,10 @@ struct PlainNames {
         for (_, row) in tables.rows(of: "Z_PRIMARYKEY") {
             if let name = row["Z_NAME"]?.text, let number = row["Z_ENT"]?.integer { numbers[name] = number }
         }
+        // Core Data may keep the number of a renamed entity under its former name.
+        for entity in model.entitiesByName.values where numbers[entity.name] == nil {
+            if let former = entity.renamingIdentifier, let number = numbers[former] { numbers[entity.name] = number }
+        }
         self.numbers = numbers
         // In one table, entities get column names in the order of their numbers; duplicates get a numeric suffix.
         var taken: [String: [String: Int]] = [:]

@@ -52,6 +52,17 @@ struct EntityNumbersTests {
         )
         // Without identifiers, two entities may have either number.
         #expect(names(inherited + [entity("D"), entity("E")]) == ["A", "B", "C", "OldD", "OldE", "CHANGE"])
+        // A parent may have a greater number than its child, and a damaged table may name two numbers alike.
+        let odd = EntityNumbers([
+            .init(number: 1, name: "OldC", parent: 2), .init(number: 2, name: "OldB"),
+            .init(number: 3, name: "OldD"), .init(number: 4, name: "OldD"),
+        ])
+        let model = ManagedObjectModel(entities: [entity("B"), entity("C", "B"), entity("D", former: "OldD")])
+        #expect(odd.named(by: model).entries.map(\.name) == ["OldC", "OldB", "D", "OldD"])
+        #expect(
+            EntityNumbers(Array(odd.entries.prefix(3))).named(by: model).entries.map(\.name) == ["C", "B", "D"]
+        )
+        #expect(odd.named(by: model, guessing: false).entries.map(\.name) == ["OldC", "OldB", "D", "OldD"])
         let known = ["A", "OldB", "OldC", "OldD", "OldE"].map { entity($0) }
         #expect(names(known) == numbers.entries.map(\.name))
         #expect(names([entity("A"), entity("B", "OldD")])[1] == "OldB")
