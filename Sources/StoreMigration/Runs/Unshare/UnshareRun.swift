@@ -33,11 +33,7 @@ struct UnshareRun {
         try requireNotSharedOn()
         try recover()
         if try gatherer.voidIfOtherStore(stateFolder.state(), in: stateFolder) { throw try notShared() }
-        if try !stateFolder.state().isUnsharing {
-            // Before late writes are merged.
-            try wayBack.requireJournal()
-            try requireWritableStores()
-        }
+        try requireBeforeMerging()
         let late = try mergeLateWrites()
         return try stateFolder.withJournal(deadline: surroundings.lockDeadline()) { journal in
             let (shared, transaction) = try begin(&journal)
@@ -53,6 +49,17 @@ struct UnshareRun {
                 try journal.append(.unshared)
                 return outcome(result, transaction, withdrawal, late, findings)
             }
+        }
+    }
+
+    /// Throws before late writes are merged if the unshare could not be carried out after that.
+    private func requireBeforeMerging() throws {
+        let state = try stateFolder.state()
+        switch state {
+        case .shared(let shared), .retired(let shared, _):
+            try requireShared(shared, state)
+            try requireWritableStores()
+        case .none, .voided, .interrupted, .unsharing: break
         }
     }
 
@@ -139,7 +146,7 @@ struct UnshareRun {
         }
         try requireShared(shared, state)
         try requireOwnSupportFolder()
-        try requireWritableStores()
+        if !state.isUnsharing { try requireWritableStores() }
         var steps: [PlanStep] = []
         var findings: [Finding] = []
         if case .shared = state, try !gatherer.isUnchanged(shared.oldState) {
