@@ -81,7 +81,7 @@ private struct KeyPathSearch {
     /// True for chains with `!` instead of `?`.
     let isUnwrapping: Bool
     /// The number of key paths that may still be appended: a key path of no properties would be searched forever.
-    private var budget = 20_000
+    private var budget = 1_000_000
 
     init(value: any Any.Type, hash: Int, isUnwrapping: Bool) {
         (self.value, self.hash, self.isUnwrapping) = (value, hash, isUnwrapping)
