@@ -63,7 +63,10 @@ struct StrangersStrategyTests {
         let objects = try ["NearNames", "StoreStrategies", "StoreMigrationTesting"]
             .flatMap { module in
                 let folder = products.appendingPathComponent("\(module).build").path
-                return try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix(".o") }
+                // The folder keeps the objects of files that were removed since.
+                let sources = try FileManager.default.subpathsOfDirectory(atPath: Package.path + "/Sources/" + module)
+                let names = Set(sources.map { URL(fileURLWithPath: $0).lastPathComponent + ".o" })
+                return try FileManager.default.contentsOfDirectory(atPath: folder).filter(names.contains)
                     .map { folder + "/" + $0 }
             }
         let program = scratch.path("program")
