@@ -23,7 +23,7 @@ struct GenuineMigrationTests {
             return try Self.expectReasons(error, connection, scratch, pair)
         }
         let former = try #require(try StoreMetadata(reading: connection))
-        let sourceLayout = try #require(try Corpus.layout(of: connection, as: migrator.mapping.source))
+        let sourceLayout = try #require(try StoreLayout(reading: connection, model: migrator.mapping.source))
         let before = try StoreContent(connection, sourceLayout)
         _ = try migrator.migrate()
 

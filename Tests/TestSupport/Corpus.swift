@@ -51,28 +51,6 @@ package enum Corpus {
         }
     }
 
-    /// The layout of a store with a model; a renamed entity may have its former name in `Z_PRIMARYKEY`.
-    package static func layout(of connection: StoreConnection, as model: ManagedObjectModel) throws -> StoreLayout? {
-        guard let numbers = try EntityNumbers(reading: connection) else { return nil }
-        let names = Dictionary(
-            model.entitiesByName.values.map { ($0.canonicalName, $0.name) },
-            uniquingKeysWith: { first, _ in first }
-        )
-        let entries = numbers.entries.map { entry in
-            EntityNumbers.Entry(
-                number: entry.number,
-                name: names[entry.name] ?? entry.name,
-                parent: entry.parent,
-                max: entry.max
-            )
-        }
-        return StoreLayout(
-            model: model,
-            schema: try StoreSchema(reading: connection),
-            entityNumbers: EntityNumbers(entries)
-        )
-    }
-
     private static func copy(_ source: Directory, to destination: Directory) throws {
         for name in try source.entries() {
             if try source.status(of: name)?.kind == .directory {

@@ -215,7 +215,7 @@ extension BackupManifest {
     init(_ text: consuming ManifestText, from path: String, _ limits: ArchiveLimits) throws {
         try text.finish()
         // Parsing takes many times the bytes of each part.
-        guard Self.parts(of: text.frame) <= limits.manifestParts else {
+        guard !Self.hasParts(moreThan: limits.manifestParts, text.frame) else {
             throw BackupError(.tooLarge, path: path, "its manifest has more than \(limits.manifestParts) parts")
         }
         let decoder = JSONDecoder()
@@ -241,12 +241,13 @@ extension BackupManifest {
         checksum = ""
     }
 
-    /// The number of values, names and brackets in a text of JSON, or of more than that.
-    private static func parts(of bytes: [UInt8]) -> Int {
+    /// True for a text of JSON with more values, names and brackets than a limit; the count may include some others.
+    private static func hasParts(moreThan limit: Int, _ bytes: [UInt8]) -> Bool {
         var parts = 0
         var isInText = false
         var isEscaped = false
         for byte in bytes {
+            if parts > limit { return true }
             switch byte {
             case _ where isEscaped: isEscaped = false
             case UInt8(ascii: "\""):
@@ -258,7 +259,7 @@ extension BackupManifest {
             default: break
             }
         }
-        return parts
+        return parts > limit
     }
 
     /// The checksum that it is written with, and the number of the bytes.

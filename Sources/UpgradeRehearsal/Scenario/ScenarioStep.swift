@@ -152,7 +152,7 @@ package struct FileChange: Sendable {
     /// Nil where only permissions change.
     package let content: Content?
     package let mode: UInt32?
-    /// True when the user `nobody` becomes the owner.
+    /// True when the file is given to another user than the one who rehearses.
     package let isGivenAway: Bool
     package let position: RecipePosition
 }

@@ -19,19 +19,6 @@ struct MergedDestinationsTests {
         }
     }
 
-    private func saveElsewhere(
-        _ change: @Sendable (isolated ManagedObjectContext) throws -> Void
-    ) throws -> ContextDidSave {
-        let notices = Notices()
-        let observation = stack.background.onDidSave { notices.append($0) }
-        defer { observation.cancel() }
-        try stack.background.performAndWait { context in
-            try change(context)
-            try context.save()
-        }
-        return try #require(notices.all.first)
-    }
-
     @Test("A new object that lost a member by its deletion can be saved after the member was saved elsewhere")
     func memberOfNewObject() throws {
         let ids = ids
@@ -41,7 +28,9 @@ struct MergedDestinationsTests {
             try book.add(tag, toKey: "tags")
             try context.delete(tag)
             try context.processPendingChanges()
-            let notice = try saveElsewhere { try $0.existingObject(with: ids[3]).setValue("theirs", forKey: "word") }
+            let notice = try stack.saveInBackground {
+                try $0.existingObject(with: ids[3]).setValue("theirs", forKey: "word")
+            }
             try context.mergeChanges(fromContextDidSave: notice)
             try context.save()
             #expect(try book.objects(forKey: "tags").isEmpty)
@@ -55,7 +44,7 @@ struct MergedDestinationsTests {
         try stack.main.performAndWait { context in
             let book = try context.existingObject(with: ids[0])
             try context.delete(context.existingObject(with: ids[2]))
-            let notice = try saveElsewhere { context in
+            let notice = try stack.saveInBackground { context in
                 try context.existingObject(with: ids[2])
                     .setObject(context.existingObject(with: ids[0]), forKey: "book")
             }
@@ -76,7 +65,7 @@ struct MergedDestinationsTests {
             let (book, comic) = (try context.existingObject(with: ids[0]), try context.existingObject(with: ids[1]))
             let chapter = try context.existingObject(with: ids[2])
             try chapter.setObject(comic, forKey: "book")
-            let notice = try saveElsewhere { context in
+            let notice = try stack.saveInBackground { context in
                 try context.existingObject(with: ids[2])
                     .setObject(context.existingObject(with: ids[0]), forKey: "book")
             }

@@ -17,20 +17,6 @@ struct MergingTests {
         }
     }
 
-    /// Saves a change in the background and returns its notice.
-    private func save(
-        _ change: @Sendable (isolated ManagedObjectContext) throws -> Void
-    ) throws -> ContextDidSave {
-        let notices = Notices()
-        let observation = stack.background.onDidSave { notices.append($0) }
-        defer { observation.cancel() }
-        try stack.background.performAndWait { context in
-            try change(context)
-            try context.save()
-        }
-        return try #require(notices.all.first)
-    }
-
     @Test("A merge refreshes values and keeps unsaved changes")
     func update() throws {
         let ids = ids
@@ -39,7 +25,7 @@ struct MergingTests {
             try edited.setValue("mine", forKey: "name")
             let seen = Seen()
             _ = context.addObserver { seen.add($0) }
-            let notice = try save { background in
+            let notice = try stack.saveInBackground { background in
                 for id in [ids[0], ids[1]] {
                     let dummy = try background.existingObject(with: id)
                     try dummy.setValue("theirs", forKey: "name")
@@ -62,7 +48,9 @@ struct MergingTests {
     @Test("A merge leaves a fault unreported, and the fault reads the new values on access")
     func fault() throws {
         let ids = ids
-        let notice = try save { try $0.existingObject(with: ids[0]).setValue("theirs", forKey: "name") }
+        let notice = try stack.saveInBackground {
+            try $0.existingObject(with: ids[0]).setValue("theirs", forKey: "name")
+        }
         try stack.main.performAndWait { context in
             let dummy = try context.object(with: ids[0])
             let seen = Seen()
@@ -82,7 +70,7 @@ struct MergingTests {
             try doomed.setValue("edited", forKey: "name")
             let seen = Seen()
             _ = context.addObserver { seen.add($0) }
-            let notice = try save { background in
+            let notice = try stack.saveInBackground { background in
                 try background.insertDummies(1)
                 try background.delete(background.object(with: ids[3]))
             }

@@ -3,6 +3,7 @@ import ManagedObjects
 import StoreFormat
 import StoreStrategies
 import TestSupport
+import Testing
 
 /// The stack of the fetched-results investigation: a main context to display, and a background context to write.
 struct SiblingStack {
@@ -47,6 +48,20 @@ struct SiblingStack {
                 _ = try? main.mergeChanges(fromContextDidSave: notice)
             }
         }
+    }
+
+    /// Saves a change in the background context and returns its notice.
+    func saveInBackground(
+        _ change: @Sendable (isolated ManagedObjectContext) throws -> Void
+    ) throws -> ContextDidSave {
+        let notices = Notices()
+        let observation = background.onDidSave { notices.append($0) }
+        defer { observation.cancel() }
+        try background.performAndWait { context in
+            try change(context)
+            try context.save()
+        }
+        return try #require(notices.all.first)
     }
 }
 

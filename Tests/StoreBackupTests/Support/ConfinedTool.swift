@@ -1,14 +1,9 @@
 import Foundation
 import TestSupport
 
-/// The built tool under kernel limits on CPU time and private memory.
+/// The built tool under kernel limits: ten seconds of CPU time and 256 MiB of private memory.
 struct ConfinedTool {
-    /// The limit ends an attack that takes minutes; a debug build needs ten times as long as a release.
-    #if DEBUG
-    static let seconds = 60
-    #else
     static let seconds = 10
-    #endif
     static let bytes = 256 << 20
 
     /// The exit status, or the negative number of the signal that ended it.

@@ -101,7 +101,7 @@ private struct CommonValues {
         } catch is MappingRefusals {
             return nil
         }
-        let former = try #require(try Corpus.layout(of: connection, as: migrator.mapping.source))
+        let former = try #require(try StoreLayout(reading: connection, model: migrator.mapping.source))
         _ = try migrator.migrate()
         let current = try #require(try StoreLayout(reading: connection))
         try connection.close()

@@ -117,7 +117,7 @@ struct ShareEngine {
             let outcome = try stateFolder.withJournal(deadline: surroundings.lockDeadline()) {
                 try keepingChoices(of: $0.state).shareExclusively(prospect, file, consent, &$0)
             }
-            if let outcome { return try importingLegacyChanges(namingLosingRows(outcome, recovered), prospect) }
+            if let outcome { return importingLegacyChanges(namingLosingRows(outcome, recovered), prospect) }
             logger.notice("the stores changed since they were inspected; inspecting again")
         }
         throw MigrationError(.busy, "both stores keep changing", path: old.path, advice: "Run the command again.")
@@ -125,10 +125,11 @@ struct ShareEngine {
 
     /// Adds the findings of the recovery, and names the rows that lost in earlier merges: a merge that was killed after its
     /// last record did not.
-    private func namingLosingRows(_ outcome: ShareOutcome, _ recovered: [Finding]) throws -> ShareOutcome {
+    private func namingLosingRows(_ outcome: ShareOutcome, _ recovered: [Finding]) -> ShareOutcome {
         guard [.alreadyShared, .merged].contains(outcome.outcome) else { return outcome.adding(recovered) }
         let named = recovered.map(\.path) + [outcome.merge?.parkedRows]
-        let losing = try stateFolder.losingRows().filter { !named.contains($0) }
+        // The run has ended: a folder that cannot be read now does not make it a failure.
+        let losing = ((try? stateFolder.losingRows()) ?? []).filter { !named.contains($0) }
         return outcome.adding(recovered + losing.map(Finding.losingRows(at:)))
     }
 
