@@ -39,10 +39,19 @@ struct ManifestText {
             let found = memchr(start, 0x0A, rest.count)
             let length = found.map { start.distance(to: UnsafeRawPointer($0)) } ?? rest.count
             guard frame.count + line.count + length <= limits.manifestFrameBytes else { throw tooLarge }
-            line += rest[..<length]
-            guard found != nil else { break }
-            try endLine()
+            guard found != nil else {
+                line += rest
+                break
+            }
+            let ended = UnsafeRawBufferPointer(rebasing: rest[...length])
             rest = UnsafeRawBufferPointer(rebasing: rest[(length + 1)...])
+            if line.isEmpty, !isInList, member.isEmpty, length != Self.listStart.count {
+                // The usual line of the frame, without a second copy.
+                frame += ended
+            } else {
+                line += ended.dropLast()
+                try endLine()
+            }
         }
     }
 
