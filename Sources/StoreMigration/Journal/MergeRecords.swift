@@ -71,9 +71,9 @@ package final class MergeRecords {
         return file
     }
 
-    /// Flushes everything that was added.
+    /// Flushes everything that was added, in a fixed order, so that a run repeats the calls of another.
     func synchronize() throws {
-        for (file, _) in files.values { try file.synchronize() }
+        for part in Part.allCases { try files[part]?.file.synchronize() }
         if !files.isEmpty { try folder.synchronize() }
     }
 
