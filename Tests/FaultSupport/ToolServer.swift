@@ -48,7 +48,6 @@ final class ToolServer: Sendable {
         guard socketpair(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
             throw Errno(rawValue: errno)
         }
-        defer { close(ends[1]) }
         // A server that does not answer must not hold up all commands.
         var patience = timeval(tv_sec: 120, tv_usec: 0)
         setsockopt(ends[0], SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
@@ -58,14 +57,15 @@ final class ToolServer: Sendable {
         var environment = key.environment
         environment["LD_PRELOAD"] = FaultSweep.shim
         environment["FAULT_SHIM_SERVER"] = String(warming.count)
-        process = try ChildProcess(
-            Program(
-                warming + Array(repeating: "-", count: Self.capacity - warming.count),
-                environment: environment
-            ),
-            input: .descriptor(ends[1]),
-            output: .null
+        let program = Program(
+            warming + Array(repeating: "-", count: Self.capacity - warming.count),
+            environment: environment
         )
+        process = try {
+            // While this process has the server's end open, too, no exit of the server ends the wait for its answer.
+            defer { close(ends[1]) }
+            return try ChildProcess(program, input: .descriptor(ends[1]), output: .null)
+        }()
         let answer = fault_shim_answer(ends[0])
         guard answer >= 0 else { throw Errno(rawValue: -answer) }
     }
