@@ -193,8 +193,14 @@ extension WalkWorld {
 
     private func liveWriter(_ writer: WalkStep.LiveWriter) throws -> LiveInserts? {
         guard contents[writer.place] != nil, contents[writer.place]?.refusal == nil else { return nil }
-        return try LiveInserts(writer, shape, path: places[writer.place])
+        return try LiveInserts(writer, shape, path: places[writer.place], lockTimeout: lockTimeout(at: writer.place))
     }
+
+    /// How many milliseconds a live writer waits for a lock.
+    ///
+    /// A command releases its locks in time. An app that reads the store holds its lock longer than the command runs: in the
+    /// journal mode `delete`, no commit succeeds beside it, and a long wait only delays the walk.
+    private func lockTimeout(at place: Int) -> Int { holders[place] == nil ? 10_000 : 300 }
 
     /// Records rows that an app wrote while a command ran, from the stores that contain them now.
     private func record(_ tokens: [String], at place: Int) throws {
@@ -215,7 +221,8 @@ private final class LiveInserts: Sendable {
     private let isOver = Mutex(false)
     private let ended = DispatchSemaphore(value: 0)
 
-    init(_ writer: WalkStep.LiveWriter, _ shape: StoreShape, path: String) throws {
+    /// Starts the app, which waits `lockTimeout` milliseconds for a lock.
+    init(_ writer: WalkStep.LiveWriter, _ shape: StoreShape, path: String, lockTimeout: Int) throws {
         var statements: [(token: String, sql: String)] = []
         var random = SeededGenerator(seed: writer.seed)
         for number in 0..<WalkStep.LiveWriter.rows {
@@ -228,6 +235,7 @@ private final class LiveInserts: Sendable {
             defer { ended.signal() }
             guard let process = try? StoreWriterProcess(path) else { return }
             _ = try? process.execute("PRAGMA synchronous = OFF")
+            _ = try? process.execute("PRAGMA busy_timeout = \(lockTimeout)")
             for (token, sql) in statements where !isOver.withLock(\.self) {
                 // The program reads one statement per line.
                 let lines = ["BEGIN IMMEDIATE"] + sql.split(separator: "; ").map(String.init) + ["COMMIT"]
