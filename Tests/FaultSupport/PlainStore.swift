@@ -48,29 +48,46 @@ package final class PlainStore {
         }
         defer { sqlite3_finalize(statement) }
         var rows: [String] = []
+        var line: [UInt8] = []
         while true {
             switch sqlite3_step(statement) {
             case SQLITE_ROW:
-                let columns = 0..<sqlite3_column_count(statement)
-                rows.append(columns.map { Self.value(statement, $0) }.joined(separator: "|"))
+                line.removeAll(keepingCapacity: true)
+                for column in 0..<sqlite3_column_count(statement) {
+                    if column > 0 { line.append(UInt8(ascii: "|")) }
+                    Self.write(statement, column, to: &line)
+                }
+                rows.append(String(decoding: line, as: UTF8.self))
             case SQLITE_DONE: return rows
             default: throw Failure(description: String(cString: sqlite3_errmsg(connection)))
             }
         }
     }
 
-    private static func value(_ statement: OpaquePointer?, _ column: Int32) -> String {
+    /// Appends a value; bytes in hexadecimal, since judges read every row of every store.
+    private static func write(_ statement: OpaquePointer?, _ column: Int32, to line: inout [UInt8]) {
         switch sqlite3_column_type(statement, column) {
-        case SQLITE_INTEGER: return "i\(sqlite3_column_int64(statement, column))"
-        case SQLITE_FLOAT: return "r\(sqlite3_column_double(statement, column).bitPattern)"
-        case SQLITE_NULL: return "n"
+        case SQLITE_INTEGER: line += "i\(sqlite3_column_int64(statement, column))".utf8
+        case SQLITE_FLOAT: line += "r\(sqlite3_column_double(statement, column).bitPattern)".utf8
+        case SQLITE_NULL: line.append(UInt8(ascii: "n"))
         case let type:
+            line.append(type == SQLITE_TEXT ? UInt8(ascii: "t") : UInt8(ascii: "b"))
             let bytes = UnsafeRawBufferPointer(
                 start: sqlite3_column_blob(statement, column),
                 count: Int(sqlite3_column_bytes(statement, column))
             )
-            return (type == SQLITE_TEXT ? "t" : "b") + bytes.map { String($0, radix: 16) }.joined(separator: ",")
+            var isFirst = true
+            for byte in bytes {
+                if !isFirst { line.append(UInt8(ascii: ",")) }
+                isFirst = false
+                if byte > 0xF { line.append(digit(byte >> 4)) }
+                line.append(digit(byte & 0xF))
+            }
         }
+    }
+
+    private static func digit(_ value: UInt8) -> UInt8 {
+        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
     }
 
     /// Reads everything, optionally without the fence.

@@ -70,7 +70,7 @@ struct StoreContent: Sendable {
         for row in rows.values.joined() where row.table == target {
             if let key = row.key?.first { tokens[key] = row.token }
         }
-        for (token, found) in rows {
+        for (token, found) in rows where found.contains(where: { $0.table == table }) {
             rows[token] = found.map { row in
                 var row = row
                 if row.table == table, let key = row.values[column] { row.links[column] = tokens[key] }
@@ -83,7 +83,7 @@ struct StoreContent: Sendable {
         let quoted = "\"\(table)\""
         // Hidden columns of virtual tables are 1, generated ones 2 and 3.
         let columns = try store.rows("SELECT name, pk, type FROM pragma_table_xinfo('\(table)') WHERE hidden <> 1")
-            .map { $0.split(separator: "|", omittingEmptySubsequences: false).map(String.init) }
+            .map(StoredText.values)
         let names = columns.compactMap { StoredText.decode($0[0]) }
         let list = names.map { "\"\($0)\"" }.joined(separator: ", ")
         let lines = try store.rows("SELECT \(list) FROM \(quoted)").sorted()
@@ -94,11 +94,11 @@ struct StoreContent: Sendable {
         guard let tokenColumn = names.firstIndex(of: isObject ? "ZNAME" : "token") else { return }
         let key = columns.indices.filter { columns[$0][1] != "i0" }
         let isInteger = key.count == 1 && StoredText.decode(columns[key[0]][2]) == "INTEGER"
+        let free = names.indices.filter { $0 != tokenColumn && !key.contains($0) }
         for line in lines {
-            let values = line.split(separator: "|", omittingEmptySubsequences: false).map(String.init)
+            let values = StoredText.values(line)
             guard values.count == names.count, let token = StoredText.decode(values[tokenColumn]) else { continue }
             let keyValues = key.map { values[$0] }
-            let free = names.indices.filter { $0 != tokenColumn && !key.contains($0) }
             let row = Row(
                 table: table,
                 token: token,
@@ -112,10 +112,18 @@ struct StoreContent: Sendable {
 }
 
 /// Texts as `PlainStore` writes them: the letter t, then the bytes in hexadecimal.
+///
+/// They are ASCII, and are read as such: the characters of Swift's strings take several times as long.
 enum StoredText {
     static func decode(_ value: String) -> String? {
-        guard value.first == "t" else { return nil }
-        let bytes = value.dropFirst().split(separator: ",").compactMap { UInt8($0, radix: 16) }
+        guard value.utf8.first == UInt8(ascii: "t") else { return nil }
+        let digits = value.utf8.dropFirst().split(separator: UInt8(ascii: ","))
+        let bytes = digits.compactMap { UInt8(Substring($0), radix: 16) }
         return String(validating: bytes, as: UTF8.self)
+    }
+
+    /// The values of a row.
+    static func values(_ line: String) -> [String] {
+        line.utf8.split(separator: UInt8(ascii: "|"), omittingEmptySubsequences: false).map { String(Substring($0)) }
     }
 }
