@@ -1,20 +1,22 @@
 import Foundation
+import Glibc
 package import SafeFiles
 import Synchronization
 
 /// Work for several threads.
 package enum Work {
-    /// Passes the items in order to one thread per processor, and waits for all.
+    /// Passes the items in order to threads, by default one per processor, and waits for all.
     ///
     /// No item is started after the deadline, or once `goesOn` returns false.
     package static func forEach<Item: Sendable>(
         _ items: [Item],
+        workers: Int? = nil,
         until deadline: Deadline,
         while goesOn: @Sendable () -> Bool = { true },
         _ body: @Sendable (Item) -> Void
     ) {
         let next = Mutex(0)
-        DispatchQueue.concurrentPerform(iterations: processors) { _ in
+        onThreads(workers ?? processors) {
             while !deadline.hasPassed, goesOn(),
                 let item = next.withLock({ next -> Item? in
                     defer { next += 1 }
@@ -41,5 +43,33 @@ package enum Work {
         if let failure = failure.withLock({ $0 }) { throw failure }
     }
 
-    private static var processors: Int { ProcessInfo.processInfo.activeProcessorCount }
+    package static var processors: Int { ProcessInfo.processInfo.activeProcessorCount }
+
+    /// Runs `body` on `count` threads, and waits for all; Dispatch would use one thread per processor at most.
+    private static func onThreads(_ count: Int, _ body: @Sendable () -> Void) {
+        withoutActuallyEscaping(body) { body in
+            var threads: [pthread_t] = []
+            for _ in 1..<max(count, 1) {
+                var thread = pthread_t()
+                let context = Unmanaged.passRetained(ThreadBody(body))
+                let code = pthread_create(
+                    &thread,
+                    nil,
+                    { context in
+                        context.map { Unmanaged<ThreadBody>.fromOpaque($0).takeRetainedValue().body() }
+                        return nil
+                    },
+                    context.toOpaque()
+                )
+                if code == 0 { threads.append(thread) } else { context.release() }
+            }
+            body()
+            for thread in threads { pthread_join(thread, nil) }
+        }
+    }
+
+    private final class ThreadBody: Sendable {
+        let body: @Sendable () -> Void
+        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    }
 }
