@@ -83,7 +83,7 @@ extension MergePlanner {
                 taken.insert(name)
             case .value(let value):
                 losers.formUnion([.old, .shared])
-                given[name] = value.sqlValue
+                given[name] = try value.sqlValue(for: conflict, attribute(name, of: entity), at: path)
             }
         }
         // The resolver decided what `error` leaves open; values that one side changed are merged.
@@ -119,16 +119,27 @@ extension MergePlanner {
         for side in losers { park(side, side == .shared ? target : source, entity, .bothChanged) }
     }
 
+    private func attribute(_ name: String, of entity: String) -> AttributeDescription? {
+        sides.shared.layout.entities[entity]?.attribute(name)?.description
+    }
+
     /// True for an attribute that can have any value of its type.
     private func isFree(_ name: String, of entity: String) -> Bool {
-        guard let attribute = sides.shared.layout.entities[entity]?.attribute(name)?.description else { return false }
-        return !attribute.allowsExternalBinaryDataStorage && !rules.constraints(of: entity).joined().contains(name)
+        guard let attribute = attribute(name, of: entity) else { return false }
+        return switch attribute.type {
+        // Only the program that wrote such bytes knows which of them it can read.
+        case .transformable, .composite, .objectID: false
+        default:
+            !attribute.allowsExternalBinaryDataStorage && !rules.constraints(of: entity).joined().contains(name)
+        }
     }
+
+    private var path: String { sides.shared.connection.location.path }
 
     private func lostObject(_ entity: String) -> StoreError {
         StoreError(
             .changedMeanwhile,
-            path: sides.shared.connection.location.path,
+            path: path,
             "an object of \(entity) is missing under its key; nothing was merged"
         )
     }

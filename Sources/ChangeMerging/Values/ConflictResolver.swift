@@ -138,6 +138,22 @@ extension StoreMergeConflict {
 }
 
 extension StoredValue {
+    /// A resolver's value for an attribute; throws ``StoreError`` if the attribute's type, or its being mandatory, excludes it.
+    func sqlValue(
+        for conflict: StoreMergeConflict,
+        _ attribute: AttributeDescription?,
+        at path: String
+    ) throws -> SQLValue {
+        guard attribute?.permits(sqlValue) != false else {
+            throw StoreError(
+                .failed,
+                path: path,
+                "the resolver gave \(conflict.name) a value that its type cannot have; nothing was merged"
+            )
+        }
+        return sqlValue
+    }
+
     fileprivate func isSameKind(as other: StoredValue) -> Bool {
         switch (self, other) {
         case (.null, .null), (.integer, .integer), (.real, .real), (.text, .text), (.bytes, .bytes): true

@@ -74,6 +74,18 @@ public struct AttributeDescription: Hashable, Sendable {
 }
 
 extension AttributeDescription {
+    /// True for a stored value that an object may have: of the attribute's type and range, and not null where it is mandatory.
+    package func permits(_ stored: SQLValue) -> Bool {
+        guard AttributeValue(stored, of: self) != nil else { return false }
+        return switch (type, stored) {
+        case (_, .null): isOptional
+        case (.integer16, .integer(let number)): Int16(exactly: number) != nil
+        case (.integer32, .integer(let number)): Int32(exactly: number) != nil
+        case (.boolean, .integer(let number)): number == 0 || number == 1
+        default: true
+        }
+    }
+
     /// The value of a new object: the model's default, in the attribute's type.
     package var initialValue: AttributeValue {
         let value: AttributeValue? =

@@ -18,6 +18,8 @@ struct RepeatedOptions {
     static let flags: Set<String> = access.union(["--migrate", "--scan"])
     /// Options of a merge that a share takes, too.
     static let decisions: Set<String> = ["--policy", "--identity", "--resolver"]
+    /// How the program of a repeated `--resolver` is confined.
+    static let confinement: Set<String> = ["--plugin-sandbox", "--plugin-timeout"]
     /// Options that name a file or a folder: a next command may be typed in another folder.
     static let paths: Set<String> = [
         "--model", "--backup", "--legacy-defaults", "--plugin-path", "--descriptions", "--config", "--base",
@@ -93,7 +95,12 @@ struct RepeatedOptions {
     private func isRepeated(_ name: String, by command: String?) -> Bool {
         guard !Self.left.contains(name) else { return false }
         return (command == verb && !Self.reading.contains(verb)) || Self.access.contains(name)
-            || (Self.decisions.contains(name) && ["share", "merge"].contains(command))
+            || (["share", "merge"].contains(command) && isDecision(name))
+    }
+
+    private func isDecision(_ name: String) -> Bool {
+        Self.decisions.contains(name)
+            || (Self.confinement.contains(name) && options.contains { $0.name == "--resolver" })
     }
 
     /// The same options with another state folder.

@@ -87,8 +87,8 @@ struct MergeVerb: Verb {
         guard (source == nil) != (fromParked == nil) else {
             throw ValidationError("name one source: FROM, or --from-parked FILE")
         }
-        if fromParked != nil, dryRun || base != nil || report.report != nil {
-            throw ValidationError("--from-parked cannot be combined with -n, --base or --report")
+        if fromParked != nil, dryRun || base != nil || report.report != nil || merging.resolver != nil {
+            throw ValidationError("--from-parked cannot be combined with -n, --base, --resolver or --report")
         }
     }
 

@@ -165,6 +165,21 @@ struct ConflictResolverTests {
         #expect(try PlainGraph(triple.store("shared")).objects == before.objects)
     }
 
+    @Test("A value outside the range of the attribute's type stops the merge", arguments: [40_000, -32_769])
+    func outOfRange(_ number: Int64) throws {
+        let triple = try StoreMergeTests.triple()
+        for (name, color) in [("old", 2), ("shared", 3)] {
+            try triple.store(name).save { try $0.update(StoreMergeTests.category, ["color": .integer(Int64(color))]) }
+        }
+        let error = #expect(throws: StoreError.self) {
+            try triple.merge(Self.settings { _ in .value(.integer(number)) })
+        }
+        #expect(error?.description.contains("Category.color a value that its type cannot have") == true)
+        #expect(try triple.store("shared").value("color", of: StoreMergeTests.category) == .integer(3))
+        _ = try triple.merge(Self.settings { _ in .value(.integer(Int64(Int16.min))) })
+        #expect(try triple.store("shared").value("color", of: StoreMergeTests.category) == .integer(Int64(Int16.min)))
+    }
+
     @Test(
         "A resolver that repeats the policy's decisions changes nothing of a random merge",
         arguments: Seed.several(12)

@@ -97,6 +97,15 @@ struct WordingTests {
                 "merge /b /a --policy late --base CWD/c --identity E=ATTRIBUTE"
             ),
             ("unshare a b --policy late", .unshare(old: "/a", new: "/b"), "unshare /a /b --policy late"),
+            (
+                "share a b --resolver /r --plugin-timeout 5s --plugin-sandbox best-effort", .share(old: "/a", new: "/b"),
+                "share /a /b --resolver /r --plugin-timeout 5s --plugin-sandbox best-effort"
+            ),
+            (
+                "unshare a b --resolver /r --plugin-timeout 5s", .merge(into: "/a", from: "/b"),
+                "merge /a /b --resolver /r --plugin-timeout 5s"
+            ),
+            ("unshare a b --policy late --plugin-timeout 5s", .merge(into: "/a", from: "/b"), "merge /a /b --policy late"),
             // What a share decides is recorded.
             ("share a b --policy late", .unshare(old: "/a", new: "/b"), "unshare /a /b"),
             ("inspect s --show model --allow-network-fs", .inspect(path: "/s"), "inspect /s --allow-network-fs"),

@@ -221,7 +221,9 @@ struct ReportTests {
         let taken = scratch.path("group/old.db")
         #expect(try await Tool.runProcess(["share", old, scratch.path("group"), "--report", taken]).status == 2)
         #expect(try await Tool.runProcess(["share", old, new, "--report", "-"]).status == 2)
-        #expect(try await Tool.runProcess(["merge", old, "--from-parked", "x", "--report", report]).status == 2)
+        for option in ["--report", "--resolver"] {
+            #expect(try await Tool.runProcess(["merge", old, "--from-parked", "x", option, report]).status == 2)
+        }
         #expect(try scratch.fingerprint() == before)
     }
 
