@@ -66,7 +66,7 @@ CLOSING_LINES := Tests/closing-lines .build/tests-swift-testing.xml $(CORPUS_REC
 
 # Before a change lands: all suites, the short proofs, and reports in a browser.
 verify: export STORE_MIGRATE_TIER := verify
-verify: test reference-check proofs-in-brief report-test
+verify: test reference-check api-check proofs-in-brief report-test
 	@$(CLOSING_LINES)
 
 # The page of all verbs and options, written from the tool's own help.
@@ -238,10 +238,15 @@ documentation: install-deps
 	swift package --allow-writing-to-directory .build/documentation generate-documentation \
 	  $(DOCUMENTED:%=--target %) --output-path .build/documentation --warnings-as-errors
 
-# Lists breaking changes of the public interface since a commit or a tag.
+# Lists the changes of public symbols since the last release, or since BASE, that break a caller and that the changelog does
+# not name. A release writes its list: Tests/PublicInterface/check list $(DOCUMENTED) > Tests/PublicInterface/VERSION.txt
+INTERFACE := Tests/PublicInterface/check
 api-check: install-deps
-	@[ -n "$(BASE)" ] || { echo 'Since when? make api-check BASE=COMMIT' >&2; exit 2; }
-	swift package diagnose-api-breaking-changes "$(BASE)" $(DOCUMENTED:%=--targets %)
+	$(call also-needs,jq=jq)
+	mkdir -p .build/interface
+	$(INTERFACE) list $(DOCUMENTED) >.build/interface/now.txt
+	$(if $(BASE),$(INTERFACE) base "$(BASE)" $(DOCUMENTED) >.build/interface/base.txt)
+	$(INTERFACE) breaks $(if $(BASE),.build/interface/base.txt,Tests/PublicInterface/*.txt) .build/interface/now.txt .github/CHANGELOG.md
 
 # Follows the README on a fresh Debian, as root: NEWCOMER="demo test" runs both of its commands.
 NEWCOMER ?= demo
