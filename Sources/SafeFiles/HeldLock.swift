@@ -164,6 +164,23 @@ package enum OpenFiles {
         return parent == getpid() && child.target(of: "exe") == own.target(of: "exe")
     }
 
+    /// When a process started, in seconds since 1970; nil when it has ended.
+    ///
+    /// The kernel records no time of a lock: this is the earliest one.
+    package static func startTime(of process: Int32) -> Int64? {
+        guard let system = try? Directory.open(path: "/proc"),
+            let boot = try? system.openFile("stat", for: .reading).procText().split(separator: "\n")
+                .first(where: { $0.hasPrefix("btime ") })?.split(separator: " ").last.flatMap({ Int64($0) }),
+            let status = try? system.openDirectory("\(process)").openFile("stat", for: .reading).procText(),
+            let end = status.lastIndex(of: ")")
+        else { return nil }
+        // The 22nd field in all: ticks since the boot.
+        let fields = status[end...].split(separator: " ").dropFirst()
+        let ticks = sysconf(Int32(_SC_CLK_TCK))
+        guard let start = fields.dropFirst(19).first.flatMap({ Int64($0) }), ticks > 0 else { return nil }
+        return boot + start / Int64(ticks)
+    }
+
     /// Processes as a message names them: `4711 (HabitApp), 4712 (widget)`.
     package static func names(of processes: [Int32]) -> String {
         processes.map { process in

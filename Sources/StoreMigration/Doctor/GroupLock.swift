@@ -22,6 +22,10 @@ public struct GroupLock: Sendable, Hashable {
     public let process: Int32
     /// The name of its program; nil if it has ended.
     public let program: String?
+    /// When the process started, in seconds since 1970; nil if it has ended.
+    ///
+    /// The lock is not older. The kernel does not record when a lock was granted.
+    public let processStart: Int64?
     /// The path of the locked file, from the folder that was examined.
     public let file: String
     /// The kernel's name of the kind of lock: `flock`, `record`, `openFile` or `lease`.
@@ -39,6 +43,7 @@ public struct GroupLock: Sendable, Hashable {
     init(_ lock: HeldLock, process: Int32, file: String, isInWALMode: Bool) {
         self.process = process
         program = OpenFiles.program(of: process)
+        processStart = OpenFiles.startTime(of: process)
         self.file = file
         kind = lock.kind.rawValue
         isExclusive = lock.isExclusive

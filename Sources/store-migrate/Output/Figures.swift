@@ -60,6 +60,9 @@ enum DateText {
     /// About 7,900 years before and after 2001; a value outside is not formatted as a date.
     private static let range = -250_000_000_000.0...250_000_000_000.0
 
+    /// The same for a Unix time.
+    static func text(secondsSince1970 seconds: Int64) -> String? { text(Date(timeIntervalSince1970: Double(seconds))) }
+
     /// `2026-07-20T06:58:00Z` or `2026-07-20T06:58:00.25Z`; nil outside the supported range.
     static func text(_ date: Date) -> String? {
         let seconds = date.timeIntervalSinceReferenceDate

@@ -51,7 +51,7 @@ extension JSONValue {
         return .object([
             ("type", .string("backup")), ("path", .string(path)), ("state", .string(state.rawValue)),
             ("bytes", .integer(bytes)),
-            ("time", .optional(time.flatMap { DateText.text(Date(timeIntervalSince1970: Double($0))) })),
+            ("time", .optional(time.flatMap { DateText.text(secondsSince1970: $0) })),
             ("store", .optional(store?.name)), ("kind", .optional(store?.kind.rawValue)),
             ("uuid", .optional(store?.uuid)), ("objects", .optional(store?.objectCount)),
             ("digest", .optional(store?.digest)), ("problem", .optional(problem)),

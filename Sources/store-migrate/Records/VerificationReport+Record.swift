@@ -136,6 +136,7 @@ extension SuspensionCheck {
                     locks.map { lock in
                         .object([
                             ("process", .integer(Int64(lock.process))), ("program", .optional(lock.program)),
+                            ("processStart", .optional(lock.processStart.flatMap(DateText.text(secondsSince1970:)))),
                             ("file", .string(lock.file)), ("kind", .string(lock.kind)),
                             ("exclusive", .bool(lock.isExclusive)), ("purpose", .string(lock.purpose.rawValue)),
                             ("endsSuspendedProcess", .bool(lock.endsSuspendedProcess)),

@@ -38,7 +38,7 @@ extension BackupReport {
 extension KeptBackup {
     /// One line about the archive.
     func text() -> String {
-        let date = DateText.text(Date(timeIntervalSince1970: Double(time))) ?? ""
+        let date = DateText.text(secondsSince1970: Int64(time)) ?? ""
         let what = manifest?.text ?? ""
         let why = problem.map { (what.isEmpty ? "" : "; ") + Escaped.text($0) } ?? ""
         return "\(date)  \(Escaped.text(name))  \(Figures.bytes(bytes))  \(what)\(why)"

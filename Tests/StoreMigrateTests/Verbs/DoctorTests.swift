@@ -1,4 +1,4 @@
-import FoundationEssentials
+import Foundation
 import Glibc
 import TestSupport
 import Testing
@@ -59,6 +59,10 @@ struct DoctorTests {
         let run = try await Tool.run(["doctor", "--locks", scratch.path, "--json"])
         let locks = try Grammar().check(run).first?["locks"]?.array ?? []
         #expect(locks.contains { $0["purpose"]?.string == "writeTransaction" })
+        // Rounded down to seconds, and the clock of the kernel is that of the boot.
+        let start = try #require(locks.first?["processStart"]?.string.flatMap { try? Date($0, strategy: .iso8601) })
+        #expect(abs(start.timeIntervalSinceNow) < 600 && start < Date(timeIntervalSinceNow: 2))
+        #expect(text.output.contains("process started 20"), "\(text.output)")
         #expect(try scratch.fingerprint() == before)
         #expect(try app.execute("COMMIT") == "ok")
         #expect(try await Tool.run(["doctor", "--locks", scratch.path("absent")]).status == 10)
