@@ -170,7 +170,8 @@ package enum OpenFiles {
     package static func startTime(of process: Int32) -> Int64? {
         guard let system = try? Directory.open(path: "/proc"),
             let boot = try? system.openFile("stat", for: .reading).procText().split(separator: "\n")
-                .first(where: { $0.hasPrefix("btime ") })?.split(separator: " ").last.flatMap({ Int64($0) }),
+                .first(where: { $0.hasPrefix("btime ") })?
+                .split(separator: " ").last.flatMap({ Int64($0) }),
             let status = try? system.openDirectory("\(process)").openFile("stat", for: .reading).procText(),
             let end = status.lastIndex(of: ")")
         else { return nil }

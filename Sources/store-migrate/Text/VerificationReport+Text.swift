@@ -79,7 +79,8 @@ extension SuspensionCheck {
         let rows = locks.map { lock in
             let verdict = lock.endsSuspendedProcess ? style.red("0xdead10cc") : style.green("spared    ")
             let holder = "\(lock.process)" + (lock.program.map { " (\(Escaped.text($0)))" } ?? "")
-            let start = lock.processStart.flatMap(DateText.text(secondsSince1970:)).map { ", process started \($0)" } ?? ""
+            let start =
+                lock.processStart.flatMap(DateText.text(secondsSince1970:)).map { ", process started \($0)" } ?? ""
             return "  \(verdict)  \(Figures.padded(holder, to: 24))  \(Escaped.text(lock.sentence))\(start)"
         }
         let offences = offences.isEmpty ? "none" : "\(offences.count)"

@@ -98,14 +98,18 @@ struct WordingTests {
             ),
             ("unshare a b --policy late", .unshare(old: "/a", new: "/b"), "unshare /a /b --policy late"),
             (
-                "share a b --resolver /r --plugin-timeout 5s --plugin-sandbox best-effort", .share(old: "/a", new: "/b"),
+                "share a b --resolver /r --plugin-timeout 5s --plugin-sandbox best-effort",
+                .share(old: "/a", new: "/b"),
                 "share /a /b --resolver /r --plugin-timeout 5s --plugin-sandbox best-effort"
             ),
             (
                 "unshare a b --resolver /r --plugin-timeout 5s", .merge(into: "/a", from: "/b"),
                 "merge /a /b --resolver /r --plugin-timeout 5s"
             ),
-            ("unshare a b --policy late --plugin-timeout 5s", .merge(into: "/a", from: "/b"), "merge /a /b --policy late"),
+            (
+                "unshare a b --policy late --plugin-timeout 5s", .merge(into: "/a", from: "/b"),
+                "merge /a /b --policy late"
+            ),
             // What a share decides is recorded.
             ("share a b --policy late", .unshare(old: "/a", new: "/b"), "unshare /a /b"),
             ("inspect s --show model --allow-network-fs", .inspect(path: "/s"), "inspect /s --allow-network-fs"),
