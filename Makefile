@@ -172,8 +172,8 @@ fuzz: install-deps
 # Tests that preload a library into the tool, limit time or memory of other programs, or compile against the build run
 # only in `make verify`. One process for each module: the thread sanitizer fails when all suites start at once.
 ADDRESS_SUITES := SafeFiles StoreFormat StoreWriting ChangeMerging ChangeRelay StoreBackup StoreFixtures \
-  ManagedObjects StoreVerification StoreMigration
-THREAD_SUITES := SafeFiles StoreFormat ChangeRelay StoreBackup ManagedObjects StoreVerification StoreMigration
+  ManagedObjects StoreVerification MergeProbing StoreMigration
+THREAD_SUITES := SafeFiles StoreFormat ChangeRelay StoreBackup ManagedObjects StoreVerification MergeProbing StoreMigration
 
 sanitize: sanitize-address sanitize-thread
 
@@ -228,7 +228,7 @@ manifests:
 	.build/manifests/bin/kubernetes-validate --strict Fixtures/Deployment/init-container.yaml Fixtures/Deployment/share-fleet-job.yaml
 
 # The documentation of every public product; warnings are errors.
-DOCUMENTED := StoreMigration StoreVerification StoreBackup ManagedObjects ChangeRelay ChangeMerging StoreFormat \
+DOCUMENTED := StoreMigration StoreVerification MergeProbing StoreBackup ManagedObjects ChangeRelay ChangeMerging StoreFormat \
   StoreStrategies StrategyProcess BuiltInStrategies StoreMigrationTesting \
   UpgradeRehearsal RehearsalTesting RunReports
 

@@ -106,10 +106,11 @@ let rows = [
     ["store-migrate", "generate-managed-objects", "RehearsalTesting"],
     ["UpgradeRehearsal", "StoreMigrationTesting", "BuiltInStrategies"],
     ["StoreMigration"],
-    ["StoreVerification"],
+    ["MergeProbing"],
     ["ManagedObjects", "ManagedObjectGeneration"],
     ["ChangeMerging", "ChangeRelay", "StoreBackup", "StoreFixtures", "ModelMigration"],
     ["StoreWriting"],
+    ["StoreVerification"],
     ["StoreFormat"],
     ["StrategyProcess", "RunReports"],
     ["SafeFiles", "ChildProcesses", "StoreStrategies"],
@@ -126,7 +127,7 @@ let package = Package(
         .library(name: "ManagedObjects", targets: ["ManagedObjects", "ChangeRelay", "StoreFormat", "ChangeMerging"]),
         .library(name: "ChangeRelay", targets: ["ChangeRelay", "StoreFormat"]),
         .library(name: "StoreBackup", targets: ["StoreBackup", "StoreFormat"]),
-        .library(name: "StoreVerification", targets: ["StoreVerification", "StoreFormat"]),
+        .library(name: "StoreVerification", targets: ["StoreVerification", "MergeProbing", "StoreFormat"]),
         .library(name: "StoreStrategies", targets: ["StoreStrategies"]),
         .library(name: "StrategyProcess", targets: ["StrategyProcess", "StoreStrategies"]),
         .library(name: "BuiltInStrategies", targets: ["BuiltInStrategies", "StoreStrategies"]),
@@ -168,6 +169,8 @@ let package = Package(
         .module("StrategyProcess", ["ChildProcesses", "SafeFiles", "StoreStrategies", "CConfinement", .systemPackage]),
         // read
         .module("StoreFormat", ["SafeFiles", "CNettle", "CSQLite", "CZlib", .systemPackage]),
+        // prove
+        .module("StoreVerification", ["StoreFormat", "SafeFiles", "CSQLite"]),
         // write
         .module("StoreWriting", ["StoreFormat", "SafeFiles", "CSQLite", "CZlib", .systemPackage]),
         // change
@@ -198,20 +201,20 @@ let package = Package(
             capability: .buildTool(),
             dependencies: ["generate-managed-objects"]
         ),
-        // prove
+        // probe
         .module(
-            "StoreVerification",
+            "MergeProbing",
             [
-                "ManagedObjects", "ChangeMerging", "ChangeRelay", "StoreWriting", "StoreFormat", "StoreStrategies",
-                "ChildProcesses", "SafeFiles", "CSQLite", .systemPackage,
+                "ManagedObjects", "ChangeMerging", "ChangeRelay", "StoreWriting", "StoreVerification", "StoreFormat",
+                "ChildProcesses", "StoreStrategies", "SafeFiles",
             ]
         ),
         // act
         .module(
             "StoreMigration",
             [
-                "StoreVerification", "ManagedObjects", "ChangeMerging", "ChangeRelay", "StoreBackup", "ModelMigration",
-                "StoreWriting", "StoreFormat", "StrategyProcess", "StoreStrategies", "SafeFiles", "CSQLite",
+                "MergeProbing", "StoreVerification", "ManagedObjects", "ChangeMerging", "ChangeRelay", "StoreBackup",
+                "ModelMigration", "StoreWriting", "StoreFormat", "StrategyProcess", "StoreStrategies", "SafeFiles", "CSQLite",
                 .systemPackage, .logging,
             ]
         ),
@@ -248,8 +251,8 @@ let package = Package(
         .executableTarget(
             name: "store-migrate",
             dependencies: [
-                "UpgradeRehearsal", "StoreMigration", "StoreVerification", "ManagedObjects", "ChangeMerging",
-                "ChangeRelay", "StoreBackup", "ModelMigration", "ManagedObjectGeneration", "StoreFixtures",
+                "UpgradeRehearsal", "StoreMigration", "MergeProbing", "StoreVerification", "ManagedObjects",
+                "ChangeMerging", "ChangeRelay", "StoreBackup", "ModelMigration", "ManagedObjectGeneration", "StoreFixtures",
                 "StoreFormat", "BuiltInStrategies", "StrategyProcess", "RunReports", "StoreStrategies", "SafeFiles",
                 "NearNames", "CLinux", .arguments, .logging, .systemPackage,
             ],
@@ -375,8 +378,15 @@ let package = Package(
         .tests(
             "StoreVerificationTests",
             [
-                "TestSupport", "StoreVerification", "ManagedObjects", "ChangeRelay", "StoreFixtures", "StoreFormat",
-                "StoreStrategies", "SafeFiles", "CSQLite", .systemPackage,
+                "TestSupport", "StoreVerification", "ManagedObjects", "StoreFixtures", "StoreFormat", "SafeFiles",
+                "CSQLite", .systemPackage,
+            ]
+        ),
+        .tests(
+            "MergeProbingTests",
+            [
+                "TestSupport", "MergeProbing", "StoreVerification", "ManagedObjects", "ChangeRelay", "StoreFixtures",
+                "StoreFormat", "StoreStrategies", "SafeFiles",
             ]
         ),
         .tests(
@@ -420,9 +430,8 @@ let package = Package(
             [
                 "store-migrate", "HabitApp", "HabitWidget", "FetchedResults", "TestSupport", "UpgradeRehearsal",
                 "RunReports", "BuiltInStrategies",
-                "StrategyProcess", "StoreStrategies", "StoreMigration", "ModelMigration", "StoreVerification",
-                "ManagedObjects", "ChangeRelay",
-                "StoreFixtures", "StoreFormat", "ChildProcesses", "SafeFiles", .systemPackage,
+                "StrategyProcess", "StoreStrategies", "StoreMigration", "ModelMigration", "MergeProbing",
+                "StoreVerification", "ManagedObjects", "ChangeRelay", "StoreFixtures", "StoreFormat", "ChildProcesses", "SafeFiles", .systemPackage,
             ]
         ),
     ] + fuzzers

@@ -1,10 +1,11 @@
+public import MergeProbing
 import ChangeMerging
 public import FoundationEssentials
 public import Logging
 import SafeFiles
 public import StoreFormat
 public import StoreStrategies
-public import StoreVerification
+import StoreVerification
 
 /// Moves a private store into a shared container without losing anything, and proves it; safe to run at any time.
 ///

@@ -39,15 +39,15 @@ public struct StoreVerifier: BlockingCalls {
 
     /// Proves a store up to a level; the level `content` compares it with another store, or with the digest of a share.
     ///
-    /// The level `merging` runs `probe` on a scratch copy of some of the store's objects; against another store it also tests
-    /// that a merge would carry late writes to that one.
+    /// The level `merging` needs `proof`, such as `MergeProbe().proof` of the module `MergeProbing`; without one it is skipped, and
+    /// a finding says so. Against another store it also tests that a merge would carry late writes to that one.
     ///
     /// Throws `UnreadableStore` or `StoreError` where there is no readable store.
     public func verify(
         _ location: StoreLocation,
         level: VerificationLevel,
         against other: StoreLocation? = nil,
-        probe: MergeProbe = MergeProbe()
+        proof: MergingProof? = nil
     ) throws -> VerificationReport {
         var expected: StoreDigest?
         if level >= .content, let other {
@@ -65,7 +65,7 @@ public struct StoreVerifier: BlockingCalls {
                     location,
                     reference: reference,
                     old: old?.connection,
-                    probe: probe,
+                    proof: proof,
                     monitor: monitor
                 )
                 .report(upTo: level)

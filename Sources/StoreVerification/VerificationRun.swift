@@ -9,7 +9,7 @@ struct VerificationRun {
     private let reference: ContentReference
     /// The old store, whose late writes are tested too.
     private let old: StoreConnection?
-    private let probe: MergeProbe
+    private let proof: MergingProof?
     private let monitor: WorkMonitor
 
     init(
@@ -18,7 +18,7 @@ struct VerificationRun {
         _ location: StoreLocation,
         reference: ContentReference,
         old: StoreConnection? = nil,
-        probe: MergeProbe,
+        proof: MergingProof?,
         monitor: WorkMonitor
     ) {
         self.verifier = verifier
@@ -26,7 +26,7 @@ struct VerificationRun {
         self.location = location
         self.reference = reference
         self.old = old
-        self.probe = probe
+        self.proof = proof
         self.monitor = monitor
     }
 
@@ -48,7 +48,8 @@ struct VerificationRun {
                 digest = own
                 found = try differences(of: own)
             case .merging:
-                switch try probe.outcome(of: view.connection, at: location, lateWritesTo: old, monitor: monitor) {
+                let stores = MergingProof.Stores(store: view.connection, location: location, old: old)
+                switch try proof?.outcome(stores, monitor) ?? .impossible(reason: "no proof of it was named") {
                 case .tried(let report):
                     probed = report
                     found = report.findings

@@ -1,3 +1,4 @@
+import MergeProbing
 import Logging
 import ModelMigration
 import SafeFiles

@@ -1,3 +1,4 @@
+import MergeProbing
 import ModelMigration
 import SafeFiles
 import StoreFormat

@@ -1,3 +1,4 @@
+import MergeProbing
 import SafeFiles
 import StoreFormat
 import StoreVerification

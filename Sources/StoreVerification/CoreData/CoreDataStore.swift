@@ -1,8 +1,8 @@
 import SafeFiles
-import StoreFormat
+package import StoreFormat
 
 /// A Core Data store for the rules: its model mapped to the tables and columns that exist.
-struct CoreDataStore {
+package struct CoreDataStore {
     /// An attribute and the column that holds it.
     struct Attribute {
         /// The entity that declares it.
@@ -89,10 +89,10 @@ struct CoreDataStore {
 
 extension CoreDataStore {
     /// Why nothing of Core Data is checked in another database.
-    static let plainStore = "this is a plain SQLite store, not a Core Data store"
+    package static let plainStore = "this is a plain SQLite store, not a Core Data store"
 
     /// True when the database is a Core Data store.
-    static func isOne(_ connection: StoreConnection) throws -> Bool {
+    package static func isOne(_ connection: StoreConnection) throws -> Bool {
         try StoreMetadata(reading: connection) != nil && EntityNumbers(reading: connection) != nil
     }
 

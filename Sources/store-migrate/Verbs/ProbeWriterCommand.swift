@@ -1,3 +1,4 @@
+import MergeProbing
 import ArgumentParser
 import FoundationEssentials
 import Glibc

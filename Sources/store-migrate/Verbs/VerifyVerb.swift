@@ -1,3 +1,4 @@
+import MergeProbing
 import ArgumentParser
 import StoreFormat
 import StoreMigration
@@ -87,10 +88,11 @@ extension VerifyVerb {
             location,
             level: level ?? impliedLevel,
             against: against,
-            probe: MergeProbe(
+            proof: MergeProbe(
                 descriptions: try descriptions.map { try StoreMigrator.descriptions(at: $0.url) },
                 writer: ProbeWriterCommand.writer
             )
+            .proof
         )
         page.finish(counting: [("this store", location), ("the other", against)], access)
         page.tell(report, of: store, against: self.against)

@@ -1,3 +1,4 @@
+import MergeProbing
 import Foundation
 import ManagedObjects
 import StoreFormat
@@ -111,7 +112,7 @@ struct JoinedFlowTests {
             limits: limits
         )
         let (old, new) = (StoreLocation(path: stage.old), StoreLocation(path: stage.new))
-        let tried = try #require(StoreVerifier().verify(new, level: .merging, against: old, probe: probe).probe)
+        let tried = try #require(StoreVerifier().verify(new, level: .merging, against: old, proof: probe.proof).probe)
         #expect(tried.findings.isEmpty, "\(tried.findings)")
         // "the verification step proves on scratch copies that an insert, an update, an update-to-match and a delete made by
         // the extension's description arrive in the app's context, and that a late write of each kind made in the old place

@@ -1,3 +1,4 @@
+import MergeProbing
 import FoundationEssentials
 import StoreFormat
 import StoreStrategies
@@ -50,7 +51,7 @@ struct ProbeProcessTests {
         )
         let location = StoreLocation(url: URL(filePath: store))
         let report = try #require(
-            StoreVerifier().verify(location, level: .merging, against: location, probe: probe).probe
+            StoreVerifier().verify(location, level: .merging, against: location, proof: probe.proof).probe
         )
         #expect(report.findings.isEmpty, "\(report.findings)")
         #expect(
@@ -77,7 +78,7 @@ struct ProbeProcessTests {
     func brokenWriter(_ script: String) throws {
         let probe = MergeProbe(writer: ProcessProbeWriter(program: "/bin/sh", arguments: ["-c", "\(script); exit 3"]))
         let report = try StoreVerifier()
-            .verify(StoreLocation(url: URL(filePath: store)), level: .merging, probe: probe)
+            .verify(StoreLocation(url: URL(filePath: store)), level: .merging, proof: probe.proof)
         #expect(report.levels.last?.status == .skipped)
         #expect(report.findings.contains { $0.code == .mergingNotTried }, "\(report.findings)")
     }

@@ -1,3 +1,4 @@
+import MergeProbing
 import ChangeMerging
 import FoundationEssentials
 import Logging

@@ -5,7 +5,8 @@ import StoreStrategies
 import TestSupport
 import Testing
 
-@testable import StoreVerification
+@testable import MergeProbing
+import StoreVerification
 
 @Suite("The merge probe and stores that it cannot test")
 struct ProbeBoundsTests {
@@ -23,7 +24,7 @@ struct ProbeBoundsTests {
             try connection.close()
         }
         return try withExtendedLifetime(scratch) {
-            try StoreVerifier().verify(location, level: .merging, probe: probe(location))
+            try StoreVerifier().verify(location, level: .merging, proof: probe(location).proof)
         }
     }
 

@@ -3,6 +3,7 @@ package import ManagedObjects
 import SafeFiles
 package import StoreFormat
 public import StoreStrategies
+public import StoreVerification
 
 /// Tests that the saves of one role arrive in another's contexts, on a scratch copy of some of the store's objects.
 ///
@@ -31,15 +32,6 @@ public struct MergeProbe: Sendable {
         package init() {}
     }
 
-    /// How a probe ended.
-    package enum Outcome: Sendable {
-        case tried(MergeProbeReport)
-        /// The probe does not apply to a store of this kind.
-        case inapplicable(reason: String)
-        /// No step could be tried; this is not a fault of the store.
-        case impossible(reason: String)
-    }
-
     /// Why a probe could not try any step.
     private struct Obstacle: Error, CustomStringConvertible {
         let description: String
@@ -61,6 +53,11 @@ public struct MergeProbe: Sendable {
         self.limits = limits
     }
 
+    /// The probe as the proof of the level `merging`.
+    public var proof: MergingProof {
+        MergingProof { try outcome(of: $0.store, at: $0.location, lateWritesTo: $0.old, monitor: $1) }
+    }
+
     /// Probes with a sample of the store that `connection` reads; `location` names the store in messages.
     ///
     /// With `old`, the old store, it also tests on a sample of that one that late writes there arrive here.
@@ -72,7 +69,7 @@ public struct MergeProbe: Sendable {
         at location: StoreLocation,
         lateWritesTo old: StoreConnection? = nil,
         monitor: WorkMonitor = .silent
-    ) throws -> Outcome {
+    ) throws -> MergingProof.Outcome {
         guard try CoreDataStore.isOne(connection) else { return .inapplicable(reason: CoreDataStore.plainStore) }
         guard let model = try ManagedObjectModel(cachedIn: connection) else {
             return .inapplicable(reason: "the store keeps no copy of its model, so nothing can write to it safely")

@@ -6,7 +6,8 @@ import TestSupport
 import Testing
 
 @testable import ManagedObjects
-@testable import StoreVerification
+@testable import MergeProbing
+import StoreVerification
 
 /// Each test injects one fault that apps have, and expects the probe to name it.
 @Suite("Findings of the merge probe")
@@ -17,7 +18,7 @@ struct ProbeFaultTests {
     ) throws -> Set<Finding.Code> {
         var codes: Set<Finding.Code> = []
         try MergeProbeTests.withStore(recipe) { location, _ in
-            let report = try StoreVerifier().verify(location, level: .merging, probe: probe(location))
+            let report = try StoreVerifier().verify(location, level: .merging, proof: probe(location).proof)
             #expect(report.levels.last?.level == .merging)
             #expect(report.levels.last?.status == .failed)
             #expect(!report.passed)
@@ -130,7 +131,7 @@ struct ProbeFaultTests {
                 },
                 limits: MergeProbeTests.patient
             )
-            let report = try StoreVerifier().verify(location, level: .merging, probe: probe)
+            let report = try StoreVerifier().verify(location, level: .merging, proof: probe.proof)
             #expect(report.probe?.findings == [])
             #expect(report.probe?.coverage.allSatisfy { $0.operations == ProbeStep.Operation.allCases } == true)
         }

@@ -1,5 +1,6 @@
 import ManagedObjects
 import StoreFormat
+import StoreVerification
 
 /// Makes a probe's changes in a context.
 enum ProbeEditor {

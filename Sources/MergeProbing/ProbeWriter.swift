@@ -3,6 +3,7 @@ import FoundationEssentials
 import ManagedObjects
 import StoreFormat
 public import StoreStrategies
+import StoreVerification
 
 /// The writing side of a merge probe: another coordinator, or another process.
 public protocol ProbeWriter: Sendable {

@@ -2,6 +2,7 @@ import FoundationEssentials
 import ManagedObjects
 import StoreFormat
 import StoreStrategies
+import StoreVerification
 
 /// Judges one step of a probe: whether the reading side shows the store's content, and if not, why.
 struct ProbeJudge {

@@ -4,6 +4,7 @@ import ManagedObjects
 import SafeFiles
 public import StoreFormat
 import StoreStrategies
+import StoreVerification
 
 /// Tests that late writes to the old store arrive in the contexts of the new one, on scratch copies of both.
 ///

@@ -5,7 +5,8 @@ import StoreStrategies
 import TestSupport
 import Testing
 
-@testable import StoreVerification
+@testable import MergeProbing
+import StoreVerification
 
 @Suite("The merge probe")
 struct MergeProbeTests {
@@ -33,7 +34,7 @@ struct MergeProbeTests {
     private func probe(_ location: StoreLocation, _ probe: MergeProbe = MergeProbe(limits: patient)) throws
         -> MergeProbeReport
     {
-        let report = try StoreVerifier().verify(location, level: .merging, probe: probe)
+        let report = try StoreVerifier().verify(location, level: .merging, proof: probe.proof)
         let result = try #require(report.levels.last)
         #expect(result.level == .merging)
         let found = try #require(report.probe)

@@ -1,9 +1,8 @@
 public import StoreFormat
 import StoreStrategies
+import StoreVerification
 
 extension Finding.Code {
-    /// The arrival of changes could not be tested.
-    public static let mergingNotTried = Finding.Code(rawValue: "mergingNotTried")
     /// A role's description requests writing, and the store opens read-only for it.
     public static let silentlyReadOnly = Finding.Code(rawValue: "silentlyReadOnly")
     /// The store cannot be opened with a role's description.
@@ -31,16 +30,6 @@ extension Finding.Code {
 extension Finding {
     private static func merging(_ code: Code, _ message: String, entity: String? = nil) -> Finding {
         Finding(code, .error, level: .merging, message, entity: entity)
-    }
-
-    package static func mergingNotTried(_ reason: String, at location: StoreLocation) -> Finding {
-        Finding(
-            .mergingNotTried,
-            .warning,
-            level: .merging,
-            "the arrival of changes could not be tested: \(reason)",
-            path: location.path
-        )
     }
 
     static func silentlyReadOnly(_ role: StoreRole, reason: String) -> Finding {

@@ -5,7 +5,8 @@ import StoreStrategies
 import TestSupport
 import Testing
 
-@testable import StoreVerification
+@testable import MergeProbing
+import StoreVerification
 
 /// Each test injects one fault of a merge of late writes, and expects the probe to name it.
 @Suite("Findings of the probe of late writes")
@@ -64,7 +65,7 @@ struct LateWriteProbeTests {
                     location,
                     level: .merging,
                     against: other,
-                    probe: MergeProbe(limits: MergeProbeTests.patient)
+                    proof: MergeProbe(limits: MergeProbeTests.patient).proof
                 )
             #expect(report.passed)
             #expect(report.findings.filter { $0.level == .merging }.isEmpty, "\(report.findings)")

@@ -1,4 +1,5 @@
 public import StoreStrategies
+public import StoreVerification
 
 /// A request to the writing process: a step of a probe, on a store opened with a description.
 ///
@@ -40,15 +41,7 @@ public struct ProbeService {
 
 /// The changes of one save, which a merge probe requests from its writing side.
 public struct ProbeStep: Sendable, Hashable, Codable {
-    /// The operation on the objects of a step.
-    public enum Operation: String, Sendable, Codable, CaseIterable {
-        case insert
-        /// One value of each object is changed.
-        case update
-        /// An update after which the object matches a predicate.
-        case match
-        case delete
-    }
+    public typealias Operation = MergeProbeReport.Operation
 
     /// The change of one object.
     public struct Edit: Sendable, Hashable, Codable {

@@ -3,7 +3,8 @@ import StoreFormat
 import TestSupport
 import Testing
 
-@testable import StoreVerification
+@testable import MergeProbing
+import StoreVerification
 
 @Suite("The merge probe on genuine stores", .genuineStores)
 struct GenuineMergeProbeTests {
@@ -13,7 +14,7 @@ struct GenuineMergeProbeTests {
         let location = try Corpus.copy(store, into: scratch)
         let before = try files(of: scratch)
         let report = try StoreVerifier()
-            .verify(location, level: .merging, probe: MergeProbe(limits: MergeProbeTests.patient))
+            .verify(location, level: .merging, proof: MergeProbe(limits: MergeProbeTests.patient).proof)
         #expect(try files(of: scratch) == before)
         let result = try #require(report.levels.last)
         guard result.status != .skipped else {
@@ -45,7 +46,7 @@ struct GenuineMergeProbeTests {
         let old = try Corpus.copy(store, into: other)
         let before = try files(of: scratch).merging(files(of: other)) { $0 + $1 }
         let report = try StoreVerifier()
-            .verify(location, level: .merging, against: old, probe: MergeProbe(limits: MergeProbeTests.patient))
+            .verify(location, level: .merging, against: old, proof: MergeProbe(limits: MergeProbeTests.patient).proof)
         #expect(try files(of: scratch).merging(files(of: other)) { $0 + $1 } == before)
         guard let probe = report.probe else { return }
         #expect(probe.findings.isEmpty, "\(probe.findings)")

@@ -1,6 +1,7 @@
 import ManagedObjects
 import StoreFormat
 import StoreStrategies
+import StoreVerification
 
 /// One direction of a merge probe: a role writes, another reads, step by step.
 struct ProbeRun {
