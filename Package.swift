@@ -214,7 +214,8 @@ let package = Package(
             "StoreMigration",
             [
                 "MergeProbing", "StoreVerification", "ManagedObjects", "ChangeMerging", "ChangeRelay", "StoreBackup",
-                "ModelMigration", "StoreWriting", "StoreFormat", "StrategyProcess", "StoreStrategies", "SafeFiles", "CSQLite",
+                "ModelMigration", "StoreWriting", "StoreFormat", "StrategyProcess", "StoreStrategies", "SafeFiles",
+                "CSQLite",
                 .systemPackage, .logging,
             ]
         ),
@@ -252,7 +253,8 @@ let package = Package(
             name: "store-migrate",
             dependencies: [
                 "UpgradeRehearsal", "StoreMigration", "MergeProbing", "StoreVerification", "ManagedObjects",
-                "ChangeMerging", "ChangeRelay", "StoreBackup", "ModelMigration", "ManagedObjectGeneration", "StoreFixtures",
+                "ChangeMerging", "ChangeRelay", "StoreBackup", "ModelMigration", "ManagedObjectGeneration",
+                "StoreFixtures",
                 "StoreFormat", "BuiltInStrategies", "StrategyProcess", "RunReports", "StoreStrategies", "SafeFiles",
                 "NearNames", "CLinux", .arguments, .logging, .systemPackage,
             ],
@@ -431,7 +433,8 @@ let package = Package(
                 "store-migrate", "HabitApp", "HabitWidget", "FetchedResults", "TestSupport", "UpgradeRehearsal",
                 "RunReports", "BuiltInStrategies",
                 "StrategyProcess", "StoreStrategies", "StoreMigration", "ModelMigration", "MergeProbing",
-                "StoreVerification", "ManagedObjects", "ChangeRelay", "StoreFixtures", "StoreFormat", "ChildProcesses", "SafeFiles", .systemPackage,
+                "StoreVerification", "ManagedObjects", "ChangeRelay", "StoreFixtures", "StoreFormat", "ChildProcesses",
+                "SafeFiles", .systemPackage,
             ]
         ),
     ] + fuzzers

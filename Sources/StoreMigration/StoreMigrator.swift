@@ -1,7 +1,7 @@
-public import MergeProbing
 import ChangeMerging
 public import FoundationEssentials
 public import Logging
+public import MergeProbing
 import SafeFiles
 public import StoreFormat
 public import StoreStrategies

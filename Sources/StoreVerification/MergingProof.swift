@@ -26,7 +26,6 @@ public struct MergingProof: Sendable {
     package init(outcome: @escaping @Sendable (Stores, WorkMonitor) throws -> Outcome) { self.outcome = outcome }
 }
 
-
 /// The steps of a merge probe and their results.
 public struct MergeProbeReport: Sendable, Codable {
     /// The operation on the objects of a step.

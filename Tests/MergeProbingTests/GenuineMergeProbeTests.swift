@@ -1,10 +1,10 @@
 import Foundation
 import StoreFormat
+import StoreVerification
 import TestSupport
 import Testing
 
 @testable import MergeProbing
-import StoreVerification
 
 @Suite("The merge probe on genuine stores", .genuineStores)
 struct GenuineMergeProbeTests {

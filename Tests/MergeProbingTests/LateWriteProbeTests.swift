@@ -2,11 +2,11 @@ import ManagedObjects
 import SafeFiles
 import StoreFormat
 import StoreStrategies
+import StoreVerification
 import TestSupport
 import Testing
 
 @testable import MergeProbing
-import StoreVerification
 
 /// Each test injects one fault of a merge of late writes, and expects the probe to name it.
 @Suite("Findings of the probe of late writes")

@@ -2,16 +2,16 @@ import Foundation
 import StoreFixtures
 import StoreFormat
 import StoreStrategies
+import StoreVerification
 import TestSupport
 import Testing
 
 @testable import MergeProbing
-import StoreVerification
 
 @Suite("The merge probe")
 struct MergeProbeTests {
     static let recipes = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Fixtures/Stores").path
+        .deletingLastPathComponent().appending(path: "Fixtures/Stores").path
 
     /// Limits that do not cut the probe short on a slow machine.
     static let patient: MergeProbe.Limits = {

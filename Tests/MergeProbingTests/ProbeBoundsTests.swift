@@ -2,11 +2,11 @@ import Foundation
 import StoreFixtures
 import StoreFormat
 import StoreStrategies
+import StoreVerification
 import TestSupport
 import Testing
 
 @testable import MergeProbing
-import StoreVerification
 
 @Suite("The merge probe and stores that it cannot test")
 struct ProbeBoundsTests {

@@ -2,12 +2,12 @@ import ChangeRelay
 import Foundation
 import StoreFormat
 import StoreStrategies
+import StoreVerification
 import TestSupport
 import Testing
 
 @testable import ManagedObjects
 @testable import MergeProbing
-import StoreVerification
 
 /// Each test injects one fault that apps have, and expects the probe to name it.
 @Suite("Findings of the merge probe")

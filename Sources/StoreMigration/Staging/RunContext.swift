@@ -1,5 +1,5 @@
-import MergeProbing
 import Logging
+import MergeProbing
 import ModelMigration
 import SafeFiles
 import StoreFormat

@@ -1,7 +1,7 @@
-import MergeProbing
 import ArgumentParser
 import FoundationEssentials
 import Glibc
+import MergeProbing
 import StoreVerification
 
 /// The writer process of a merge probe: it answers requests from standard input, one per line.

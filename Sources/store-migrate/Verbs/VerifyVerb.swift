@@ -1,5 +1,5 @@
-import MergeProbing
 import ArgumentParser
+import MergeProbing
 import StoreFormat
 import StoreMigration
 import StoreVerification

@@ -122,6 +122,14 @@ package struct KnownHistory: Sendable {
             ]
         ),
         KnownHistory(
+            "a late row of a full-text table with the number of a deleted one",
+            .fullText,
+            [
+                insert(1, into: 1), tool("share a b --old capture"), .app(place: 0, .delete(table: 1, pick: 0)),
+                insert(2, into: 1), update(at: 1, to: 3, in: 1), tool("unshare a b"),
+            ]
+        ),
+        KnownHistory(
             "an unshare from the middle of a chain",
             .integerKey,
             [

@@ -82,7 +82,12 @@ struct StoreContent: Sendable {
     private mutating func read(_ table: String, of store: PlainStore, _ hasher: inout Hasher) throws {
         let quoted = "\"\(table)\""
         // Hidden columns of virtual tables are 1, generated ones 2 and 3.
-        let columns = try store.rows("SELECT name, pk, type FROM pragma_table_xinfo('\(table)') WHERE hidden <> 1")
+        // FTS5 identifies a row by its number, which it reuses, as a table does with an integer key.
+        let number = table == "words" ? " UNION ALL SELECT 'rowid', 1, 'INTEGER'" : ""
+        let columns =
+            try store.rows(
+                "SELECT name, pk, type FROM pragma_table_xinfo('\(table)') WHERE hidden <> 1" + number
+            )
             .map(StoredText.values)
         let names = columns.compactMap { StoredText.decode($0[0]) }
         let list = names.map { "\"\($0)\"" }.joined(separator: ", ")

@@ -55,7 +55,7 @@ struct WalkModel: Sendable {
             var ancestor: Version?
             if let update, update.new == token { ancestor = versions[update.old] }
             // Rows without a key are the same only if they are equal.
-            let continues = ancestor != nil && content.key != nil || content.table == "words"
+            let continues = ancestor != nil && content.key != nil
             let row = continues ? ancestor?.row ?? newRow(content, at: place) : newRow(content, at: place)
             versions[token] = Version(
                 token: token,

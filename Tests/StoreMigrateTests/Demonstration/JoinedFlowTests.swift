@@ -1,6 +1,6 @@
-import MergeProbing
 import Foundation
 import ManagedObjects
+import MergeProbing
 import StoreFormat
 import StoreMigration
 import StoreVerification

@@ -1,5 +1,5 @@
-import MergeProbing
 import FoundationEssentials
+import MergeProbing
 import StoreFormat
 import StoreStrategies
 import StoreVerification

@@ -1,7 +1,7 @@
-import MergeProbing
 import ChangeMerging
 import FoundationEssentials
 import Logging
+import MergeProbing
 import ModelMigration
 import SafeFiles
 import StoreFormat

@@ -1,5 +1,5 @@
-import MergeProbing
 import Logging
+import MergeProbing
 import SafeFiles
 import StoreFormat
 import StoreStrategies
