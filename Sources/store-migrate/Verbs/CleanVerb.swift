@@ -18,7 +18,12 @@ struct CleanVerb: Verb {
         .done, .needsDecision, .nothingFound, .busy, .foundButUnreadable, .notWritable, .noSpace,
     ]
 
-    @Argument(help: "The store whose leftovers are meant, or a folder for those of all stores in it.")
+    @Argument(
+        help: ArgumentHelp(
+            "The store whose leftovers are meant, or a folder for those of all stores in it.",
+            valueName: "store|folder"
+        )
+    )
     var place: PathArgument
 
     @Option(

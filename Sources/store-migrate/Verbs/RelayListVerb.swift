@@ -14,7 +14,7 @@ struct RelayListVerb: Verb {
 
     @OptionGroup var options: RelayOptions
 
-    @Option(help: ArgumentHelp("Only notices after this place in the queue.", valueName: "place"))
+    @Option(help: ArgumentHelp("Only notices after the one with this number.", valueName: "number"))
     var after: Int64 = 0
 
     @OptionGroup var extent: RelayExtent
