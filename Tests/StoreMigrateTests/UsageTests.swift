@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Testing
 
 @Suite("Usage errors")
@@ -58,6 +59,29 @@ struct UsageTests {
             #expect(run.errors.contains("the path of the working folder is not valid UTF-8"), "\(run.errors)")
         }
         #expect(try scratch.fingerprint(withFolderTimes: false) == before)
+    }
+
+    @Test(
+        "A working folder that was removed, or whose path is too long, ends with status 2: nothing is resolved against /"
+    )
+    func unknownFolder() async throws {
+        let scratch = try Scratch()
+        let store = try await scratch.store("s.sqlite", "CREATE TABLE t (x)")
+        let group = try scratch.folder("group")
+        let before = try scratch.fingerprint()
+        let relative = [store, group].map { String($0.dropFirst()) }
+        let long = String(repeating: "d", count: 240)
+        for enter in [
+            "mkdir gone && cd gone && rmdir ../gone", "for n in 1 2 3 4 5 6; do mkdir \(long) && cd \(long); done",
+        ] {
+            let script = "cd \"$1\" && { \(enter); } && exec \"$2\" share \"$3\" \"$4\""
+            let place = try scratch.folder("place")
+            let run = try await Tool.run(command: ["bash", "-c", script, "-", place, try Tool.path] + relative)
+            #expect(run.status == 2, "\(enter): \(run.output)\(run.errors)")
+            #expect(run.errors.contains("the working folder was removed, or its path is too long"), "\(run.errors)")
+            try FileManager.default.removeItem(atPath: place)
+        }
+        #expect(try scratch.fingerprint() == before)
     }
 
     @Test(

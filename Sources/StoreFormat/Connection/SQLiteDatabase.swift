@@ -59,8 +59,15 @@ final class SQLiteDatabase {
         try execute("SELECT 1 FROM sqlite_schema LIMIT 1")
     }
 
+    /// Executes a statement, and trusts a schema that SQLite refuses only because it calls JSON functions.
+    ///
+    /// Functions that this package adds are direct only or harmless, so the schema cannot call others with effects.
     private func execute(_ sql: String) throws(StoreError) {
-        let code = sqlite3_exec(handle, sql, nil, nil, nil)
+        var code = sqlite3_exec(handle, sql, nil, nil, nil)
+        if code != SQLITE_OK, SQLiteResult(code: code, of: handle).refusesHarmlessFunction {
+            csqlite_configure(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 1)
+            code = sqlite3_exec(handle, sql, nil, nil, nil)
+        }
         guard code == SQLITE_OK else { throw SQLiteResult(code: code, of: handle).error(path: path) }
     }
 

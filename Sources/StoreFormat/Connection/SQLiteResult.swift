@@ -31,6 +31,14 @@ struct SQLiteResult {
         detail = connection.flatMap { sqlite3_errmsg($0) }.map { String(cString: $0) } ?? "no connection"
     }
 
+    /// True for a schema that SQLite refused because of one of its JSON functions, which have no effects.
+    ///
+    /// SQLite up to 3.40 does not call them harmless, so that a schema with them needs to be trusted.
+    var refusesHarmlessFunction: Bool {
+        guard let start = detail.firstRange(of: "unsafe use of ")?.upperBound else { return false }
+        return detail[start...].hasPrefix("json") || detail[start...].hasPrefix("->")
+    }
+
     private func kernelSaid(_ property: (Errno) -> Bool) -> Bool { systemErrors.contains(where: property) }
 
     /// The error for a store at `path`.

@@ -1,4 +1,18 @@
 extension StoreSchema {
+    /// A name, which must be valid UTF-8: two names could be read as one, and a statement would not find either.
+    private static func name(_ row: borrowing StoreRow, _ column: Int, of connection: StoreConnection) throws -> String
+    {
+        let isValid = row.withBytes(column) { String(validating: $0, as: UTF8.self) != nil }
+        guard row.type(column) != .text || isValid else {
+            throw StoreError(
+                .incompatible,
+                path: connection.location.path,
+                "a table, a column or an index has a name that is not valid UTF-8: rename it, then run the command again"
+            )
+        }
+        return row.text(column) ?? ""
+    }
+
     /// Reads the schema; if other processes may change the store, the connection must have a read transaction open.
     package init(reading connection: StoreConnection) throws {
         var entries: [Entry] = []
@@ -8,8 +22,8 @@ extension StoreSchema {
             entries.append(
                 Entry(
                     type: row.text(0) ?? "",
-                    name: row.text(1) ?? "",
-                    table: row.text(2) ?? "",
+                    name: try Self.name(row, 1, of: connection),
+                    table: try Self.name(row, 2, of: connection),
                     rootPage: row.integer(3),
                     sql: row.text(4)
                 )
@@ -118,7 +132,7 @@ extension StoreSchema {
             result[row.text(0) ?? "", default: []]
                 .append(
                     Column(
-                        name: row.text(1) ?? "",
+                        name: try Self.name(row, 1, of: connection),
                         declaredType: row.text(2) ?? "",
                         notNull: row.integer(3) != 0,
                         primaryKeyPosition: Int(truncatingIfNeeded: row.integer(4)),

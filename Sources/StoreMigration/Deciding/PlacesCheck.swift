@@ -21,6 +21,8 @@ struct PlacesCheck {
         }
         let oldFolder = try? Directory.open(path: old.folder)
         let newFolder = try? Directory.open(path: new.folder)
+        if let oldFolder { try PublicationRecord.requireNoSnapshot(at: old, in: oldFolder) }
+        if let newFolder { try PublicationRecord.requireNoSnapshot(at: new, in: newFolder) }
         if let oldFolder { try requireNoDatabase(asSidecarOf: old, in: oldFolder) }
         if let newFolder { try requireNoDatabase(asSidecarOf: new, in: newFolder) }
         guard let oldFolder, let newFolder else { return }

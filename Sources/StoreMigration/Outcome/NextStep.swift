@@ -35,6 +35,8 @@ public enum NextStep: Hashable, Sendable {
     case migrate(store: String, model: String, version: String?)
     /// Create a missing folder.
     case makeFolder(path: String)
+    /// Remove a published snapshot, whose rows are in the private store.
+    case removeSnapshot(path: String)
     /// Run another command with the state folder in which the pair is recorded.
     indirect case inStateFolder(String, NextStep)
 }
@@ -49,7 +51,7 @@ extension NextStep: CustomStringConvertible {
     /// pair's journal.
     public func command(options: (_ words: [String], _ usesJournal: Bool) -> [String]) -> String {
         switch self {
-        case .makeFolder: Self.commandLine(words)
+        case .makeFolder, .removeSnapshot: Self.commandLine(words)
         case .inStateFolder(let folder, let step):
             step.command { options($0, $1) + ($1 ? ["--state", folder] : []) }
         default: Self.commandLine(["store-migrate"] + words + options(words, usesJournal) + identities)
@@ -74,6 +76,7 @@ extension NextStep: CustomStringConvertible {
         case .migrate(let store, let model, let version):
             ["migrate", store, "--model", model] + (version.map { ["--version", $0] } ?? [])
         case .makeFolder(let path): ["mkdir", "-p", path]
+        case .removeSnapshot(let path): ["rm", "-f", path]
         case .inStateFolder(_, let step): step.words
         }
     }
@@ -81,7 +84,7 @@ extension NextStep: CustomStringConvertible {
     private var usesJournal: Bool {
         switch self {
         case .retire, .resume, .abort, .share, .status, .merge, .unmerge, .unshare, .inStateFolder: true
-        case .verify, .inspect, .diff, .migrate, .makeFolder: false
+        case .verify, .inspect, .diff, .migrate, .makeFolder, .removeSnapshot: false
         }
     }
 

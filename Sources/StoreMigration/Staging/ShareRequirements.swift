@@ -118,6 +118,7 @@ struct ShareRequirements {
                 .oldNotWritable(reason, path: old.path)
             }
         }
+        if plan.work != nil { try requireReplaceableReceipt(container) }
         if plan.work?.changesNewStore == true {
             try Self.requireWritable(new, in: container) { reason in
                 MigrationError(
@@ -128,6 +129,21 @@ struct ShareRequirements {
                 )
             }
         }
+    }
+
+    /// Throws if the receipt beside the new store cannot be replaced: in a folder with the sticky bit only its owner may.
+    private func requireReplaceableReceipt(_ container: Directory) throws {
+        let user = ProcessIdentity.effectiveUser
+        let folder = try container.status()
+        guard folder.mode & 0o1000 != 0, user != 0, folder.owner != user,
+            let receipt = try container.status(of: RecordedContent.receiptName(for: new.name)), receipt.owner != user
+        else { return }
+        throw MigrationError(
+            .notWritable,
+            "the record of an earlier share belongs to another user, and the folder's sticky bit keeps it from being replaced",
+            path: new.folder + "/" + RecordedContent.receiptName(for: new.name),
+            advice: "Nothing was changed. Run as that user, or remove the bit: chmod -t \(new.folder)."
+        )
     }
 
     /// Throws `error` with a reason unless SQLite can write the store: its main file, existing sidecars, and its folder

@@ -17,6 +17,7 @@ extension ScenarioReader {
         for node in try value.list() {
             let word = try node.text()
             try requireKnownPlaceholders(word, node)
+            try Self.requireInside(word, node)
             words.append(word)
         }
         var call = VerbCall(words: words)
@@ -27,6 +28,7 @@ extension ScenarioReader {
         for entry in try mapping["environment"]?.mapping().entries ?? [] {
             let text = try entry.value.text()
             try requireKnownPlaceholders(text, entry.value)
+            try Self.requireInside(text, entry.value)
             call.environment.append((entry.name, text))
         }
         call.deadline = try mapping["deadline"].map { node throws(RecipeError) in try Self.duration(node) }
@@ -53,6 +55,14 @@ extension ScenarioReader {
         }
         if let ends = mapping["ends"] { call.ending = try ending(ends) }
         return call
+    }
+
+    /// Refuses paths that lead out of the scratch folder: the tool runs as the person who rehearses, on real files.
+    private static func requireInside(_ word: String, _ node: RecipeNode) throws(RecipeError) {
+        for part in word.split(whereSeparator: { "=:,".contains($0) })
+        where part.hasPrefix("/") || part.split(separator: "/").contains("..") {
+            throw node.error("'\(part)' is not a path within the scratch folder")
+        }
     }
 
     /// One mapping, or a list of them.

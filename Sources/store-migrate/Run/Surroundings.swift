@@ -23,7 +23,7 @@ struct Surroundings: Sendable {
         set { givenEnvironment = newValue }
     }
 
-    /// Throws if the working folder, or a variable that names a file, is not valid UTF-8.
+    /// Throws if the path of the working folder is unknown, or it or a variable that names a file is not valid UTF-8.
     ///
     /// Foundation would replace the invalid bytes, so that relative paths name files of another folder, and would drop the
     /// variable.
@@ -36,12 +36,26 @@ struct Surroundings: Sendable {
                 advice: "Change to another folder, and name paths that are valid UTF-8."
             )
         }
+        guard Self.isFolderKnown else {
+            throw Failure(
+                outcome: .usage,
+                message: "the working folder was removed, or its path is too long",
+                advice: "Change to another folder."
+            )
+        }
         guard let name = Self.unreadableVariable else { return }
         throw Failure(
             outcome: .usage,
             message: "$\(name) is not valid UTF-8",
             advice: "Correct the variable, or unset it."
         )
+    }
+
+    /// False without a working folder, and for one whose path Foundation cannot hold: it would resolve paths against `/`.
+    private static var isFolderKnown: Bool {
+        guard let path = getcwd(nil, 0) else { return false }
+        defer { free(path) }
+        return FileManager.default.currentDirectoryPath == String(cString: path)
     }
 
     private static var isFolderUnicode: Bool {

@@ -64,7 +64,8 @@ struct WordingTests {
             (.status(old: "/a", new: "/b"), "store-migrate status /a /b --state /s"),
             (.verify(store: "/a"), "store-migrate verify /a"),
             (.inspect(path: "/a"), "store-migrate inspect /a"),
-            (.makeFolder(path: "/g"), "mkdir -p /g"), (.abort(old: "/a"), "store-migrate abort /a --state /s"),
+            (.removeSnapshot(path: "/g/s"), "rm -f /g/s"), (.makeFolder(path: "/g"), "mkdir -p /g"),
+            (.abort(old: "/a"), "store-migrate abort /a --state /s"),
         ]
     )
     func command(_ step: NextStep, _ expected: String) {

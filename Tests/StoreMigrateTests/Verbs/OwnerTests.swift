@@ -162,4 +162,53 @@ struct OwnerTests {
                 + " || { echo \"$out\" >&2; exit 9; }; ! grep oldPlaceExposed <<<\"$out\" >&2"
         )
     }
+
+    @Test(
+        "An unshare of a new store that another user owns ends: the content is back, and a finding says that the new one stays"
+    )
+    func leaseRefused() async throws {
+        let (_, store, group, user) = try await twoUsers(sticky: false)
+        #expect(try await user.run(["share", store, group, "--on-both", "merge"]).status == 0)
+        let run = try await user.run(["unshare", store, "\(group)/s.sqlite"])
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(run.errors.contains("[notWithdrawn]"), "\(run.errors)")
+        try await user.shell("sqlite3 '\(store)' \"INSERT INTO t VALUES ('later')\"")
+        #expect(try await SQLiteProgram.run(store, "SELECT count(*) FROM t") == "3\n")
+    }
+
+    @Test("In a folder with the sticky bit, a share that could not replace another user's receipt is refused first")
+    func sticky() async throws {
+        let (scratch, store, group, user) = try await twoUsers(sticky: true)
+        let before = try scratch.fingerprint()
+        for verb in ["plan", "share"] {
+            let run = try await user.run([verb, store, group, "--on-both", "merge"])
+            #expect(run.status == 12, "\(verb): \(run.output)\(run.errors)")
+            #expect((run.output + run.errors).contains("sticky bit"), "\(run.output)\(run.errors)")
+        }
+        #expect(try scratch.fingerprint() == before)
+    }
+
+    /// A group folder for all users with root's store, which was shared if the folder is `sticky`, and a user's own store.
+    private func twoUsers(sticky: Bool) async throws -> (Scratch, store: String, group: String, Nobody) {
+        let scratch = try Scratch()
+        let user = try Nobody(scratch)
+        let group = try scratch.folder("group")
+        try scratch.folder("mine")
+        let mine = try await scratch.store(
+            "mine/s.sqlite",
+            "CREATE TABLE t (k TEXT PRIMARY KEY); INSERT INTO t VALUES ('root')"
+        )
+        if sticky {
+            #expect(try await Tool.run(["share", mine, group]).status == 0)
+        } else {
+            try FileManager.default.copyItem(atPath: mine, toPath: "\(group)/s.sqlite")
+        }
+        try FileManager.default.setAttributes([.posixPermissions: sticky ? 0o1777 : 0o777], ofItemAtPath: group)
+        try FileManager.default.setAttributes([.posixPermissions: 0o666], ofItemAtPath: "\(group)/s.sqlite")
+        let store = try user.folder("theirs") + "/s.sqlite"
+        try await user.shell(
+            "sqlite3 '\(store)' \"CREATE TABLE t (k TEXT PRIMARY KEY); INSERT INTO t VALUES ('user')\""
+        )
+        return (scratch, store, group, user)
+    }
 }

@@ -65,6 +65,38 @@ struct PublishTests {
         try expectTidy()
     }
 
+    @Test(
+        "A snapshot is no new store: a share names how to remove it, and a shared store is never replaced by a snapshot"
+    )
+    func share() throws {
+        try places.build("external-data", at: places.oldStore)
+        try publish()
+        let snapshot = try places.container.everything()
+        let migrator = StoreMigrator(from: places.oldStore.url, to: places.newStore.url)
+        let merging = StoreMerging(places.oldStore.url, into: places.newStore.url)
+        for attempt in [
+            { _ = try migrator.shareStoreIfNecessaryAndWait() }, { _ = try migrator.planAndWait() },
+            { _ = try merging.mergeAndWait() },
+        ] {
+            let error = #expect(throws: MigrationError.self) { try attempt() }
+            #expect(error?.outcome == .needsDecision && error?.next == .removeSnapshot(path: places.newStore.path))
+        }
+        let status = try migrator.statusAndWait()
+        #expect(status.next == .removeSnapshot(path: places.newStore.path))
+        #expect(status.findings.contains { $0.code == .publishedSnapshot })
+        #expect(try places.container.everything() == snapshot)
+
+        try places.container.directory.removeFile(places.name)
+        #expect(try places.share().outcome == .shared)
+        let shared = try places.container.directory.status(of: places.name)?.identity
+        let error = #expect(throws: MigrationError.self) { try publish() }
+        #expect(error?.outcome == .needsDecision)
+        #expect(try places.container.directory.status(of: places.name)?.identity == shared)
+        #expect(
+            try StoreVerifier().verify(places.newStore, level: .coredata).findings.filter { $0.severity > .info } == []
+        )
+    }
+
     @Test("A reader of the former snapshot keeps a whole store; it is removed when the reader has closed it")
     func former() throws {
         try places.old.makeStore("CREATE TABLE t (x); INSERT INTO t VALUES (1)")

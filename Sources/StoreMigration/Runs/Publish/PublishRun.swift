@@ -175,6 +175,9 @@ struct PublishRun {
             throw refusal("a program has written to the snapshot and left a log or journal", folder.path + "/" + name)
         }
         guard let status = try folder.status(of: place.name) else { return nil }
+        guard Receipt(beside: place.name, in: folder) == nil else {
+            throw refusal("programs write to the store at this path, to which a store was shared", place.path)
+        }
         guard let record = PublicationRecord(beside: place.name, in: folder) else {
             throw refusal("there is a store that was not published from here", place.path)
         }

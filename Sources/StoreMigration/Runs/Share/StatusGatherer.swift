@@ -53,7 +53,7 @@ struct StatusGatherer {
             findings.append(.recordedElsewhere(folder, at: new))
         }
         if case .voided = state { findings.append(.commonStateUnknown(at: old)) }
-        findings += sharedOn(newCondition)
+        findings += sharedOn(newCondition) + (snapshot().map { [$0] } ?? [])
         findings += [old, new].flatMap(AsideFolder.stores(displacedFrom:)).map(Finding.storeKept(at:))
         findings += try surroundings.stateFolder(of: old).losingRows().map(Finding.losingRows(at:))
         if lateWrites == .found { findings.append(.writtenLate(at: old)) }
@@ -84,6 +84,15 @@ struct StatusGatherer {
         let target = further.run.new.path
         let message = "the new store was shared on to \(target), and takes writes; see the status of that pair"
         return [Finding(.sharedOn, .info, level: .files, message, path: new.path)]
+    }
+
+    /// A snapshot at the new path, which no share uses.
+    private func snapshot() -> Finding? {
+        guard let folder = try? Directory.open(path: new.folder),
+            let source = try? PublicationRecord.snapshot(at: new, in: folder)?.source
+        else { return nil }
+        let message = "the new path has a snapshot that was published from \(source), which no share replaces"
+        return Finding(.publishedSnapshot, .info, level: .files, message, path: new.path)
     }
 
     private func describe(_ decision: RecoveryDecision) -> String {
@@ -170,6 +179,7 @@ struct StatusGatherer {
             if state == .none, let folder = gatherer.recordedElsewhere() {
                 return Advice(next: .inStateFolder(folder, .status(old: old.path, new: new.path)))
             }
+            if snapshot() != nil { return Advice(next: .removeSnapshot(path: new.path)) }
             let plan = try plan(state)
             // The pair was ended on purpose; only a person knows when to share it again.
             if plan.outcome == .shared, gatherer.isUnshared(state) { return Advice() }

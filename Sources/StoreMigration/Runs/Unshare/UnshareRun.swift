@@ -255,6 +255,29 @@ struct UnshareRun {
             }
             try ShareRequirements.requireWritable(store, in: folder, removing: true, else: refusal)
         }
+        try requirePageSize()
+    }
+
+    /// Throws if the new store's pages cannot replace those of the old one, which SQLite refuses in WAL mode.
+    private func requirePageSize() throws {
+        guard try gatherer.status(of: old)?.kind == .regular, try gatherer.status(of: new)?.kind == .regular else {
+            return
+        }
+        let (theirs, isWAL) = try gatherer.reader.withView(of: old) { view in
+            let header = try StoreHeader(reading: view.connection)
+            return (header.pageSize, header.journalMode == .wal)
+        }
+        let ours = try gatherer.reader.withView(of: new) { try StoreHeader(reading: $0.connection).pageSize }
+        guard isWAL, theirs != ours else { return }
+        throw MigrationError(
+            .needsDecision,
+            "the old store has another page size than the new one, and is in WAL mode",
+            path: old.path,
+            advice:
+                "Nothing was changed. Close every program that has the old store open and move it away, then run the"
+                + " command again.",
+            next: .status(old: old.path, new: new.path)
+        )
     }
 
     /// Throws unless the new path has the shared store, and the unshare's journal can be created beside it.
@@ -377,7 +400,10 @@ struct UnshareRun {
         do {
             let outcome = try withdrawal(unjournalled: wayBack.unjournalled(transaction)).run()
             return .done(path: outcome.old?.path ?? new.path, outcome.findings.filter { $0.code == .leftoverKept })
-        } catch let error as MigrationError where [.busy, .notWritable, .failed].contains(error.outcome) {
+        } catch {
+            // Without a lease, for instance on another user's file, the kernel's error arrives.
+            let error = MigrationError(error)
+            guard [.busy, .notWritable, .failed].contains(error.outcome) else { throw error }
             // The content is back, and the new store is fenced: nothing is lost until another run can rename it.
             return .refused(error)
         }
