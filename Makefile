@@ -246,7 +246,7 @@ api-check: install-deps
 	mkdir -p .build/interface
 	$(INTERFACE) list $(DOCUMENTED) >.build/interface/now.txt
 	$(if $(BASE),$(INTERFACE) base "$(BASE)" $(DOCUMENTED) >.build/interface/base.txt)
-	$(INTERFACE) breaks $(if $(BASE),.build/interface/base.txt,Tests/PublicInterface/*.txt) .build/interface/now.txt .github/CHANGELOG.md
+	$(INTERFACE) breaks $(if $(BASE),.build/interface/base.txt,$(lastword $(sort $(wildcard Tests/PublicInterface/*.txt)))) .build/interface/now.txt .github/CHANGELOG.md
 
 # Follows the README on a fresh Debian, as root: NEWCOMER="demo test" runs both of its commands.
 NEWCOMER ?= demo
