@@ -400,12 +400,12 @@ struct UnshareRun {
         do {
             let outcome = try withdrawal(unjournalled: wayBack.unjournalled(transaction)).run()
             return .done(path: outcome.old?.path ?? new.path, outcome.findings.filter { $0.code == .leftoverKept })
-        } catch {
-            // Without a lease, for instance on another user's file, the kernel's error arrives.
-            let error = MigrationError(error)
-            guard [.busy, .notWritable, .failed].contains(error.outcome) else { throw error }
+        } catch let error as MigrationError where [.busy, .notWritable, .failed].contains(error.outcome) {
             // The content is back, and the new store is fenced: nothing is lost until another run can rename it.
             return .refused(error)
+        } catch let error as FileError where error.errno.isRefusal {
+            // Only its owner gets a lease on a file.
+            return .refused(MigrationError(error))
         }
     }
 
