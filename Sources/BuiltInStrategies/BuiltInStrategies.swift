@@ -7,7 +7,7 @@ internal import SharedAccess
 public import StoreStrategies
 internal import WriteAheadLog
 
-/// The list of the strategies in `Plugins/`, for text that names them: ``StoreStrategies/StrategySelection``.
+/// The list of the strategies in `Plugins/`, for text that names them: `StrategySelection`.
 public enum BuiltInStrategies {
     public static let all: [any StoreStrategy] = [
         FileProtectionStrategy(),

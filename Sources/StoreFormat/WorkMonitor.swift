@@ -75,7 +75,7 @@ extension Sequence {
 /// A type whose calls wait for locks and for the disk.
 ///
 /// Blocking calls have no `async` overload that could be confused with them. Those of the entry points end in `AndWait`,
-/// and the plain name is the asynchronous form; for all others ``asynchronously(_:)`` is the form for tasks.
+/// and the plain name is the asynchronous form; for all others `asynchronously(_:)` is the form for tasks.
 public protocol BlockingCalls: Sendable {}
 
 extension BlockingCalls {

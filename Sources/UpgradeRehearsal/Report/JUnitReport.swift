@@ -89,7 +89,7 @@ public struct JUnitReport: Sendable {
 }
 
 extension JUnitReport {
-    /// Throws where the XML could not be written, before scenarios run for it; a ``MigrationError`` for a missing folder.
+    /// Throws where the XML could not be written, before scenarios run for it; a `MigrationError` for a missing folder.
     public static func requireWritable(_ url: URL) throws {
         let location = StoreLocation(url: url)
         do {

@@ -8,7 +8,7 @@ enum ReferencePage: String {
     case moveAndMigrate = "Sources/StoreMigration/StoreMigration.docc/MoveAndMigrate.md"
     case commandLine = "Sources/StoreMigration/StoreMigration.docc/CommandLine.md"
     case library = "Sources/StoreMigration/StoreMigration.docc/UsingTheLibrary.md"
-    case fetchedResults = "Sources/ManagedObjects/ManagedObjects.docc/FetchedResults.md"
+    case fetchedResults = "Sources/ManagedObjects/ManagedObjects.docc/FetchedResultsAndSaves.md"
     case plugins = "Plugins/README.md"
 
     var text: String {
