@@ -1,16 +1,16 @@
 extension StoreSchema {
-    /// A name, which must be valid UTF-8: two names could be read as one, and a statement would not find either.
+    /// A name, which must be valid Unicode: two names could be read as one, and a statement would not find either.
     private static func name(_ row: borrowing StoreRow, _ column: Int, of connection: StoreConnection) throws -> String
     {
-        let isValid = row.withBytes(column) { String(validating: $0, as: UTF8.self) != nil }
-        guard row.type(column) != .text || isValid else {
+        guard case .text(let text) = row.value(column) else { return "" }
+        guard let name = text.unicode else {
             throw StoreError(
                 .incompatible,
                 path: connection.location.path,
-                "a table, a column or an index has a name that is not valid UTF-8: rename it, then run the command again"
+                "a table, a column or an index has a name that is not valid Unicode: rename it, then run the command again"
             )
         }
-        return row.text(column) ?? ""
+        return name
     }
 
     /// Reads the schema; if other processes may change the store, the connection must have a read transaction open.

@@ -55,6 +55,25 @@ final class DisplacedStore {
         }
     }
 
+    /// The same for an unshare that has written nothing yet: whether the old store can take the new one's pages.
+    static func requirePageSize(of new: StoreLocation, in old: StoreLocation, _ reader: StoreReader) throws {
+        for store in [old, new]
+        where try Directory.openIfPresent(path: store.folder)?.status(of: store.name)?.kind != .regular { return }
+        let header = try reader.withView(of: old) { try StoreHeader(reading: $0.connection) }
+        guard header.journalMode == .wal,
+            try header.pageSize != reader.withView(of: new, { try StoreHeader(reading: $0.connection).pageSize })
+        else { return }
+        throw MigrationError(
+            .needsDecision,
+            "the old store has another page size than the new one, and is in WAL mode",
+            path: old.path,
+            advice:
+                "Nothing was changed. Close every program that has the old store open and move it away, then run the command"
+                + " again.",
+            next: .status(old: old.path, new: new.path)
+        )
+    }
+
     /// Takes the destination's write lock.
     func lock() throws {
         let deadline = context.lockDeadline()

@@ -60,6 +60,18 @@ struct SchemaTrapsTests {
         #expect(try World(places) == before)
     }
 
+    @Test(
+        "Names of any Unicode characters are shared, in every encoding",
+        arguments: ["UTF-8", "UTF-16le", "UTF-16be"]
+    )
+    func unicodeNames(_ encoding: String) throws {
+        try places.old.makeStore(
+            "PRAGMA encoding = '\(encoding)'; CREATE TABLE \"ü漢\" (\"é𝄞\" PRIMARY KEY); INSERT INTO \"ü漢\" VALUES (1)"
+        )
+        #expect(try places.share().outcome == .shared)
+        #expect(try places.digest(of: places.newStore) == places.digest(of: places.oldStore))
+    }
+
     @Test("An unshare into a store in WAL mode with another page size is refused before anything is written")
     func pageSize() throws {
         try places.old.makeStore(

@@ -26,6 +26,7 @@ struct StatusGatherer {
         let oldCondition = try inspector.inspect(old)
         let newCondition = try inspector.inspect(new)
         let lateWrites = try lateWrites(state, oldCondition)
+        let snapshot = snapshot()
         var findings = (oldCondition.inspection?.findings ?? []) + (newCondition.inspection?.findings ?? [])
         for case .unreadable(let store) in [oldCondition, newCondition] {
             findings.append(
@@ -53,13 +54,15 @@ struct StatusGatherer {
             findings.append(.recordedElsewhere(folder, at: new))
         }
         if case .voided = state { findings.append(.commonStateUnknown(at: old)) }
-        findings += sharedOn(newCondition) + (snapshot().map { [$0] } ?? [])
+        findings += sharedOn(newCondition) + snapshot
         findings += [old, new].flatMap(AsideFolder.stores(displacedFrom:)).map(Finding.storeKept(at:))
         findings += try surroundings.stateFolder(of: old).losingRows().map(Finding.losingRows(at:))
         if lateWrites == .found { findings.append(.writtenLate(at: old)) }
         let advice =
             try !holders.isEmpty
-            ? Advice() : isRetiring ? Advice(next: .resume(old: old.path)) : advice(state, lateWrites)
+            ? Advice()
+            : isRetiring
+                ? Advice(next: .resume(old: old.path)) : advice(state, lateWrites, isSnapshotAtNew: !snapshot.isEmpty)
         return StatusReport(
             old: try place(old, oldCondition),
             new: try place(new, newCondition),
@@ -87,12 +90,12 @@ struct StatusGatherer {
     }
 
     /// A snapshot at the new path, which no share uses.
-    private func snapshot() -> Finding? {
+    private func snapshot() -> [Finding] {
         guard let folder = try? Directory.open(path: new.folder),
             let source = try? PublicationRecord.snapshot(at: new, in: folder)?.source
-        else { return nil }
+        else { return [] }
         let message = "the new path has a snapshot that was published from \(source), which no share replaces"
-        return Finding(.publishedSnapshot, .info, level: .files, message, path: new.path)
+        return [Finding(.publishedSnapshot, .info, level: .files, message, path: new.path)]
     }
 
     private func describe(_ decision: RecoveryDecision) -> String {
@@ -166,7 +169,11 @@ struct StatusGatherer {
         var refusal: Finding?
     }
 
-    private func advice(_ state: RunState, _ lateWrites: StatusReport.LateWrites) throws -> Advice {
+    private func advice(
+        _ state: RunState,
+        _ lateWrites: StatusReport.LateWrites,
+        isSnapshotAtNew: Bool
+    ) throws -> Advice {
         switch state {
         case .interrupted: return Advice(next: .resume(old: old.path))
         case .unsharing(let shared, _): return Advice(next: .unshare(old: old.path, new: shared.run.new.path))
@@ -179,7 +186,7 @@ struct StatusGatherer {
             if state == .none, let folder = gatherer.recordedElsewhere() {
                 return Advice(next: .inStateFolder(folder, .status(old: old.path, new: new.path)))
             }
-            if snapshot() != nil { return Advice(next: .removeSnapshot(path: new.path)) }
+            if isSnapshotAtNew { return Advice(next: .removeSnapshot(path: new.path)) }
             let plan = try plan(state)
             // The pair was ended on purpose; only a person knows when to share it again.
             if plan.outcome == .shared, gatherer.isUnshared(state) { return Advice() }

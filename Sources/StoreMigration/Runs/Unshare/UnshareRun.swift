@@ -255,29 +255,7 @@ struct UnshareRun {
             }
             try ShareRequirements.requireWritable(store, in: folder, removing: true, else: refusal)
         }
-        try requirePageSize()
-    }
-
-    /// Throws if the new store's pages cannot replace those of the old one, which SQLite refuses in WAL mode.
-    private func requirePageSize() throws {
-        guard try gatherer.status(of: old)?.kind == .regular, try gatherer.status(of: new)?.kind == .regular else {
-            return
-        }
-        let (theirs, isWAL) = try gatherer.reader.withView(of: old) { view in
-            let header = try StoreHeader(reading: view.connection)
-            return (header.pageSize, header.journalMode == .wal)
-        }
-        let ours = try gatherer.reader.withView(of: new) { try StoreHeader(reading: $0.connection).pageSize }
-        guard isWAL, theirs != ours else { return }
-        throw MigrationError(
-            .needsDecision,
-            "the old store has another page size than the new one, and is in WAL mode",
-            path: old.path,
-            advice:
-                "Nothing was changed. Close every program that has the old store open and move it away, then run the"
-                + " command again.",
-            next: .status(old: old.path, new: new.path)
-        )
+        try DisplacedStore.requirePageSize(of: new, in: old, surroundings.reader)
     }
 
     /// Throws unless the new path has the shared store, and the unshare's journal can be created beside it.
