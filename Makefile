@@ -66,7 +66,7 @@ CLOSING_LINES := Tests/closing-lines .build/tests-swift-testing.xml $(CORPUS_REC
 
 # Before a change lands: all suites, the short proofs, and reports in a browser.
 verify: export STORE_MIGRATE_TIER := verify
-verify: test reference-check api-check proofs-in-brief report-test
+verify: test reference-check api-check documentation proofs-in-brief report-test
 	@$(CLOSING_LINES)
 
 # The page of all verbs and options, written from the tool's own help.
@@ -228,24 +228,23 @@ manifests:
 	.build/manifests/bin/kubernetes-validate --strict Fixtures/Deployment/init-container.yaml Fixtures/Deployment/share-fleet-job.yaml
 
 # The documentation of every public product; warnings are errors.
-DOCUMENTED := StoreMigration StoreVerification MergeProbing StoreBackup ManagedObjects ChangeRelay ChangeMerging StoreFormat \
-  StoreStrategies StrategyProcess BuiltInStrategies StoreMigrationTesting \
-  UpgradeRehearsal RehearsalTesting RunReports
-
 documentation: export STORE_MIGRATE_DOCUMENTATION := 1
 documentation: install-deps
+	$(call also-needs,jq=jq)
 	mkdir -p .build/documentation
 	swift package --allow-writing-to-directory .build/documentation generate-documentation \
-	  $(DOCUMENTED:%=--target %) --output-path .build/documentation --warnings-as-errors
+	  $$($(INTERFACE) modules | sed 's/^/--target /') --output-path .build/documentation --warnings-as-errors
 
 # Lists the changes of public symbols since the last release, or since BASE, that break a caller and that the changelog does
-# not name. A release writes its list: Tests/PublicInterface/check list $(DOCUMENTED) > Tests/PublicInterface/VERSION.txt
+# not name. A release writes its list: Tests/PublicInterface/check list > Tests/PublicInterface/VERSION.txt
 INTERFACE := Tests/PublicInterface/check
 api-check: install-deps
 	$(call also-needs,jq=jq)
 	mkdir -p .build/interface
-	$(INTERFACE) list $(DOCUMENTED) >.build/interface/now.txt
-	$(if $(BASE),$(INTERFACE) base "$(BASE)" $(DOCUMENTED) >.build/interface/base.txt)
+	diff <($(INTERFACE) modules) <(sed -n 's/^ *- \([A-Z][A-Za-z]*\)$$/\1/p' .spi.yml | sort) || \
+	  { echo 'The modules to document in .spi.yml are not those of the library products.' >&2; exit 1; }
+	$(INTERFACE) list >.build/interface/now.txt
+	$(if $(BASE),$(INTERFACE) base "$(BASE)" >.build/interface/base.txt)
 	$(INTERFACE) breaks $(if $(BASE),.build/interface/base.txt,$(lastword $(sort $(wildcard Tests/PublicInterface/*.txt)))) .build/interface/now.txt .github/CHANGELOG.md
 
 # Follows the README on a fresh Debian, as root: NEWCOMER="demo test" runs both of its commands.

@@ -53,7 +53,11 @@ public struct TargetModels: Sendable {
             }
             let classes = ClassNaming(source.model, source.annotations).classes
             if let owner = try Self.owner(of: classes, member, among: earlier) {
-                result[index] = "// The classes of \(Self.comment(member.name)) are those of \(Self.comment(owner)).\n"
+                result[index] =
+                    "// The classes of \(Self.comment(member.name)) are those of \(Self.comment(owner.member.name)).\n"
+                let names = Set(owner.classes.map(\.name))
+                let gone = classes.map(\.name).filter { !names.contains($0) }
+                if !gone.isEmpty { result[index] += "// That model has no class \(gone.joined(separator: ", ")).\n" }
                 continue
             }
             earlier.append((member, classes))
@@ -63,21 +67,22 @@ public struct TargetModels: Sendable {
         texts = result
     }
 
-    /// The name of an earlier model that has the classes; nil for classes that no earlier model has.
+    /// An earlier model that has the classes; nil for classes that no earlier model has.
     private static func owner(
         of classes: [GeneratedClass],
         _ member: Member,
         among earlier: [(member: Member, classes: [GeneratedClass])]
-    ) throws(Clash) -> String? {
-        for (other, others) in earlier {
-            let names = Set(others.map(\.name))
-            guard let shared = classes.first(where: { names.contains($0.name) }) else { continue }
-            // A store may have been created by an earlier version of the model beside it.
-            let isOlder = member.isStore && !other.isStore && classes.allSatisfy { names.contains($0.name) }
-            guard isOlder || Set(classes.map(Signature.init)) == Set(others.map(Signature.init)) else {
-                throw Clash(first: other.path, second: member.path, name: shared.name)
+    ) throws(Clash) -> (member: Member, classes: [GeneratedClass])? {
+        for other in earlier {
+            let names = Set(other.classes.map(\.name))
+            let shared = classes.filter { names.contains($0.name) }
+            guard let first = shared.first else { continue }
+            // A store may have been created by an earlier version of the model beside it, whose other entities are gone.
+            let isOlder = member.isStore && !other.member.isStore && shared.count * 2 > classes.count
+            guard isOlder || Set(classes.map(Signature.init)) == Set(other.classes.map(Signature.init)) else {
+                throw Clash(first: other.member.path, second: member.path, name: first.name)
             }
-            return other.name
+            return other
         }
         return nil
     }

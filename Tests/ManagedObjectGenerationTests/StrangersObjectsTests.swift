@@ -19,7 +19,10 @@ struct StrangersObjectsTests {
         try Data(text.utf8).write(to: file)
     }
 
-    @Test("The classes of each genuine store read the same objects, values and destinations as the runtime by name")
+    @Test(
+        "The classes of each genuine store read the same objects, values and destinations as the runtime by name",
+        .genuineStores
+    )
     func genuineStores() throws {
         let models = CorpusModel.all
         var calls: [String] = []
@@ -66,7 +69,9 @@ struct StrangersObjectsTests {
         let warnings = run.output.split(separator: "\n").filter { $0.contains(/\.swift:\d+:\d+: warning:/) }
         #expect(warnings == [])
         let lines = run.output.split(separator: "\n").filter { $0.hasSuffix(" 0") && $0.contains("/") }
-        #expect(lines.count == calls.count, "\(run.output.suffix(6000))")
+        #expect(lines.count == Corpus.stores.count && calls.count == lines.count, "\(run.output.suffix(6000))")
+        let values = lines.compactMap { Int($0.split(separator: " ").dropLast().last ?? "") }
+        #expect(values.count == lines.count && values.reduce(0, +) > lines.count, "\(run.output.suffix(6000))")
     }
 
     private static func manifest(_ modules: [String]) -> String {

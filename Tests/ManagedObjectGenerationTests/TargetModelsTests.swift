@@ -47,6 +47,22 @@ struct TargetModelsTests {
         #expect(texts[0].contains("are those of New.model.yaml") && texts[1].contains("var author: String?"))
     }
 
+    @Test("A store of an earlier version has no class for an entity that the model beside it lacks")
+    func removedEntity() throws {
+        let entities = ["Author", "Book", "Shelf"].map { "    \($0):\n      attributes: {title: string}\n" }
+        let recipe = { (entities: ArraySlice<String>) in "seed: books\nmodel:\n  entities:\n" + entities.joined() }
+        try scratch.write("Old.yaml", Array(recipe(entities[...]).utf8))
+        try RecipeBuilder.build(recipeFile: scratch.path + "/Old.yaml", at: scratch.location("Old.sqlite"))
+        try scratch.write("Two.model.yaml", Array(recipe(entities[..<2]).utf8))
+        let texts = try texts("Old.sqlite", "Two.model.yaml")
+        #expect(
+            texts[0] == "// The classes of Old.sqlite are those of Two.model.yaml.\n// That model has no class Shelf.\n"
+        )
+        // A store that has a name in common by chance is another model's.
+        try scratch.write("One.model.yaml", Array(recipe(entities[1..<2]).utf8))
+        #expect(throws: TargetModels.Clash.self) { try self.texts("Old.sqlite", "One.model.yaml") }
+    }
+
     @Test("An SQLite file without a Core Data model has no classes, and a file that is damaged is reported")
     func plainDatabase() throws {
         let run = try ChildProgram.run(["sqlite3", scratch.path + "/Plain.sqlite", "CREATE TABLE t (x)"])

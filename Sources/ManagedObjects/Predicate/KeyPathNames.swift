@@ -23,12 +23,8 @@ enum KeyPathNames {
         let key = Key(root: ObjectIdentifier(Root.self), value: ObjectIdentifier(Value.self), hash: path.hashValue)
         if let names = known.withLock({ $0[key] }) { return names }
         if Root.self == Value.self, path.hashValue == (\Root.self).hashValue { return [] }
-        let found = [false, true].lazy
-            .compactMap { isUnwrapping in
-                var search = KeyPathSearch(value: Value.self, hash: path.hashValue, isUnwrapping: isUnwrapping)
-                return search.names(from: Root.self)
-            }
-        let names = found.first ?? [marker + problem(Root.self, Value.self)]
+        var search = KeyPathSearch(value: Value.self, hash: path.hashValue)
+        let names = search.names(from: Root.self) ?? [marker + problem(Root.self, Value.self, search.isExhausted)]
         known.withLock { known in
             // A key path with an index in it, which no class lists, has as many values as the index.
             if known.count >= limit { known.removeAll() }
@@ -56,7 +52,7 @@ enum KeyPathNames {
         return String(names[start...].joined(separator: ".").dropFirst(marker.count))
     }
 
-    private static func problem<Root: TypedObject, Value>(_: Root.Type, _: Value.Type) -> String {
+    private static func problem<Root: TypedObject, Value>(_: Root.Type, _: Value.Type, _ isExhausted: Bool) -> String {
         let list = properties(of: Root.self)
         if let listed = list.first.map({ type(of: $0.path as AnyKeyPath).rootType }), listed != Root.self {
             return "\(Root.self) inherits the list of properties of \(listed): "
@@ -64,6 +60,7 @@ enum KeyPathNames {
         }
         return "a key path from \(Root.self) to \(Value.self) is no chain of properties in `\(Root.self).properties`: "
             + "a request can name only properties of the model, not what an app computes from them"
+            + (isExhausted ? "; a predicate in text form can follow more relationships than a key path" : "")
     }
 }
 
@@ -74,41 +71,33 @@ private struct KeyPathSearch {
         let path: AnyKeyPath?
         let names: [String]
         let type: any TypedObject.Type
+        /// True for chains with `!` instead of `?`.
+        let isUnwrapping: Bool
+
+        /// True if what follows starts at an optional object.
+        var isChained: Bool { path != nil && !isUnwrapping }
     }
 
     let value: any Any.Type
     let hash: Int
-    /// True for chains with `!` instead of `?`.
-    let isUnwrapping: Bool
     /// The number of key paths that may still be appended: a key path of no properties would be searched forever.
-    private var budget = 1_000_000
+    private var budget = 200_000
+    var isExhausted: Bool { budget <= 0 }
 
-    init(value: any Any.Type, hash: Int, isUnwrapping: Bool) {
-        (self.value, self.hash, self.isUnwrapping) = (value, hash, isUnwrapping)
+    init(value: any Any.Type, hash: Int) {
+        (self.value, self.hash) = (value, hash)
     }
 
     /// The names of the properties on the key path; nil if it is not found.
     mutating func names(from type: any TypedObject.Type) -> [String]? {
-        var prefixes = [Prefix(path: nil, names: [], type: type)]
+        var prefixes = [Prefix(path: nil, names: [], type: type, isUnwrapping: false)]
         while !prefixes.isEmpty {
             var longer: [Prefix] = []
             for prefix in prefixes {
-                guard budget > 0 else { return nil }
+                guard !isExhausted else { return nil }
                 for property in KeyPathNames.properties(of: prefix.type) {
-                    if let name = end(of: property, after: prefix.path) { return prefix.names + name }
-                    guard case .toOne(let destination?, let unwrap) = property.kind,
-                        let path = append(
-                            property.keyPath(isChained: prefix.path != nil && !isUnwrapping),
-                            to: prefix.path
-                        )
-                    else { continue }
-                    longer.append(
-                        Prefix(
-                            path: isUnwrapping ? path.appending(path: unwrap as AnyKeyPath) : path,
-                            names: prefix.names + [property.name],
-                            type: destination
-                        )
-                    )
+                    if let name = end(of: property, after: prefix) { return prefix.names + name }
+                    longer += extend(prefix, by: property)
                 }
             }
             prefixes = longer
@@ -116,21 +105,36 @@ private struct KeyPathSearch {
         return nil
     }
 
+    /// The key paths to the destination of a to-one relationship; none for another property.
+    private mutating func extend(_ prefix: Prefix, by property: TypedProperty) -> [Prefix] {
+        guard case .toOne(let destination?, let unwrap) = property.kind,
+            let path = append(property.keyPath(isChained: prefix.isChained), to: prefix)
+        else { return [] }
+        let forms = prefix.path == nil ? [false, true] : [prefix.isUnwrapping]
+        return forms.map { isUnwrapping in
+            Prefix(
+                path: isUnwrapping ? path.appending(path: unwrap as AnyKeyPath) : path,
+                names: prefix.names + [property.name],
+                type: destination,
+                isUnwrapping: isUnwrapping
+            )
+        }
+    }
+
     /// The names with which the key path ends, if it ends with this property or its number of objects.
-    private mutating func end(of property: TypedProperty, after prefix: AnyKeyPath?) -> [String]? {
-        let isChained = prefix != nil && !isUnwrapping
-        let last = property.keyPath(isChained: isChained)
+    private mutating func end(of property: TypedProperty, after prefix: Prefix) -> [String]? {
+        let last = property.keyPath(isChained: prefix.isChained)
         if type(of: last).valueType == value, isSearched(append(last, to: prefix)) { return [property.name] }
-        let number: any Any.Type = isChained ? Int?.self : Int.self
-        guard value == number, let count = property.count(isChained: isChained), isSearched(append(count, to: prefix))
+        let number: any Any.Type = prefix.isChained ? Int?.self : Int.self
+        guard value == number, let count = property.count(isChained: prefix.isChained),
+            isSearched(append(count, to: prefix))
         else { return nil }
         return [property.name, "@count"]
     }
 
-    private mutating func append(_ path: AnyKeyPath, to prefix: AnyKeyPath?) -> AnyKeyPath? {
+    private mutating func append(_ path: AnyKeyPath, to prefix: Prefix) -> AnyKeyPath? {
         budget -= 1
-        guard let prefix else { return path }
-        return prefix.appending(path: path)
+        return prefix.path.map { $0.appending(path: path) } ?? path
     }
 
     /// Compares hashes, which cover every component: an appended key path is not equal to the same one as a literal if a

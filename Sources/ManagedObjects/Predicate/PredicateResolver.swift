@@ -321,6 +321,28 @@ extension FetchRequest.SortDescriptor where Object: TypedObject {
         ascending: Bool = true,
         comparison: SortComparison = .literal
     ) {
+        self.init(named: property, ascending, comparison)
+    }
+
+    /// Sorts by the raw values of an enumeration.
+    public init<Case: RawRepresentable>(
+        _ property: KeyPath<Object, Case>,
+        ascending: Bool = true,
+        comparison: SortComparison = .literal
+    ) where Case.RawValue: SortableAttribute {
+        self.init(named: property, ascending, comparison)
+    }
+
+    /// Sorts by the raw values of an enumeration, and by whether there is one.
+    public init<Case: RawRepresentable>(
+        _ property: KeyPath<Object, Case?>,
+        ascending: Bool = true,
+        comparison: SortComparison = .literal
+    ) where Case.RawValue: SortableAttribute {
+        self.init(named: property, ascending, comparison)
+    }
+
+    private init<Value>(named property: KeyPath<Object, Value>, _ ascending: Bool, _ comparison: SortComparison) {
         self.init(
             keyPath: KeyPathNames.names(of: property).joined(separator: "."),
             ascending: ascending,

@@ -113,6 +113,14 @@ public func == <Object: TypedObject, Objects: ToManyDestinations>(
     TypedPredicate(FetchPredicate(value: false))
 }
 
+@available(*, unavailable, message: "a to-many relationship is no single value: use any, all, none, contains or count")
+public func != <Object: TypedObject, Objects: ToManyDestinations>(
+    path: KeyPath<Object, Objects>,
+    objects: Objects
+) -> TypedPredicate<Object> {
+    TypedPredicate(FetchPredicate(value: false))
+}
+
 // MARK: Order
 
 public func < <Object: TypedObject, Value: OrderedAttribute>(
@@ -147,6 +155,21 @@ extension KeyPath where Root: TypedObject, Value: EquatableProperty {
     /// True for objects whose value is one of these.
     public func `in`(_ values: [Value]) -> TypedPredicate<Root> {
         TypedPredicate(self, .isIn, .collection(values.map(\.predicateConstant)))
+    }
+}
+
+extension KeyPath where Root: TypedObject, Value: RawRepresentable, Value.RawValue: PredicateArgument {
+    /// True for objects whose value is one of these cases.
+    public func `in`(_ cases: [Value]) -> TypedPredicate<Root> {
+        TypedPredicate(self, .isIn, .collection(cases.map(\.rawValue.predicateConstant)))
+    }
+}
+
+extension KeyPath where Root: TypedObject {
+    /// True for objects whose value is one of these cases, or is missing if nil is one of them.
+    public func `in`<Case: RawRepresentable>(_ cases: [Case?]) -> TypedPredicate<Root>
+    where Value == Case?, Case.RawValue: PredicateArgument {
+        TypedPredicate(self, .isIn, .collection(cases.map { ($0?.rawValue).predicateConstant }))
     }
 }
 

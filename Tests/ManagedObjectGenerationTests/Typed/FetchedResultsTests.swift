@@ -77,6 +77,15 @@ struct FetchedResultsTests {
             try context.processPendingChanges()
             #expect(log.changes == ["no section 1 1", "move Ask 1.0 0.0"])
             log.changes = []
+            let late = try context.insertNewObject(Habit.self)
+            (late.name, late.rank, late.isClosed) = ("Late", 4, true)
+            try context.processPendingChanges()
+            #expect(log.changes == ["section 1 1", "insert Late 1.0"])
+            #expect(results.sections.map { $0.objects.map(\.name) } == [["Ask", "Swim", "Walk"], ["Late"]])
+            try context.delete(late)
+            try context.processPendingChanges()
+            #expect(results.sections.count == 1)
+            log.changes = []
         }
         try store.container.newBackgroundContext()
             .performAndWait { context in

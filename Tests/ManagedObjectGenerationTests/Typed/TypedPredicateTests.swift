@@ -29,6 +29,8 @@ struct TypedPredicateTests {
         try expect((\Habit.total).between(1, 5), "total BETWEEN {1, 5}")
         try expect((\Habit.name).in(["a", "b"]), "name IN %@", ["a", "b"])
         try expect((\Habit.rank).in([1, nil]), "rank IN {1, nil}")
+        try expect((\Habit.colour).in([.red, nil]), "colour IN {'red', nil}")
+        try expect((\Habit.days).any((\HabitDay.mood).in([.good, .bad])), "ANY days.mood IN {1, 2}")
     }
 
     @Test("A comparison of texts is the predicate of its text form, with the ignored differences")
@@ -139,6 +141,15 @@ struct TypedPredicateTests {
             #expect(
                 try context.names(\.colour == .green) == ["Read", "Walk"] && context.names(\.colour == nil) == ["Swim"]
             )
+            #expect(try context.names((\Habit.colour).in([.red, .green])) == ["Read", "Walk"])
+            #expect(try context.names((\Habit.colour).in([.red, nil])) == ["Swim"])
+            let byColour = FetchRequest<Habit>(sortDescriptors: [.init(\.colour, ascending: false), .init(\.name)])
+            #expect(try context.fetch(byColour).map(\.name) == ["Read", "Walk", "Swim"])
+            let days = try context.fetch(FetchRequest<HabitDay>(sortDescriptors: [.init(\.date)]))
+            for (day, mood) in zip(days, [Mood.bad, .good]) { day.mood = mood }
+            try context.save()
+            let byMood = FetchRequest<HabitDay>(sortDescriptors: [.init(\.mood)])
+            #expect(try context.fetch(byMood).map(\.mood) == [.good, .bad])
             #expect(try context.names((\Habit.self).in([walk])) == ["Walk"])
             walk.isClosed = true
             #expect(try context.names(\.isClosed == true) == ["Read", "Walk"])

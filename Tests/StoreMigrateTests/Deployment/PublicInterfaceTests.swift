@@ -13,12 +13,19 @@ struct PublicInterfaceTests {
     ]
 
     /// Removes and adds lines; gives the status and the lines that are not named.
-    private func judge(removing: [String], adding: [String] = [], _ changelog: String) async throws -> (Int32, [String])
-    {
+    private func judge(
+        before: [String] = [],
+        removing: [String],
+        adding: [String] = [],
+        _ changelog: String
+    ) async throws -> (Int32, [String]) {
         let scratch = try Scratch()
-        let after = Self.before.filter { line in !removing.contains { line.hasPrefix("A \($0)\t") } } + adding
+        let before = Self.before + before
+        let after =
+            before.filter { line in !removing.contains { line.hasPrefix("A " + $0 + ($0.contains("\t") ? "" : "\t")) } }
+            + adding
         for (name, text) in [
-            ("before", Self.before.joined(separator: "\n")), ("after", after.joined(separator: "\n")),
+            ("before", before.joined(separator: "\n")), ("after", after.joined(separator: "\n")),
             ("log", "# Changelog\n\n## Unreleased\n\n\(changelog)\n\n## 0.1.0\n\n- **Break**: `area`, `Shape`.\n"),
         ] { try Data((text + "\n").utf8).write(to: URL(filePath: scratch.path(name))) }
         let run = try await Tool.run(
@@ -53,6 +60,34 @@ struct PublicInterfaceTests {
         #expect(
             try await judge(removing: ["Shape", "use(_:)"], adding: [generic[0]], "- **Break**: `Shape` is generic.")
                 == (1, ["use(_:)"])
+        )
+    }
+
+    @Test(
+        "A lost conformance, a class that is no longer open, and a new case or requirement are breaks; new types are not"
+    )
+    func others() async throws {
+        let lost = ["A Shape\tis Hashable", "A Shape\topen", "A Shape.name\tvar name: String"]
+        #expect(try await judge(before: lost, removing: ["Shape\tis"], "") == (1, ["Shape"]))
+        #expect(try await judge(before: lost, removing: ["Shape\tis"], "- **Break**: no `Hashable`.") == (0, []))
+        #expect(try await judge(before: lost, removing: ["Shape\topen"], "") == (1, ["Shape"]))
+        #expect(try await judge(before: lost, removing: ["Shape\topen"], "- **Break**: `Shape` is final.") == (0, []))
+        let edge = ["A Edge\tenum Edge", "A Edge.top\tcase top"]
+        #expect(try await judge(removing: [], adding: edge, "") == (0, []))
+        let side = ["A Edge.side(_:)\tcase side(Int)"]
+        #expect(try await judge(before: edge, removing: [], adding: side, "") == (1, ["Edge.side(_:)"]))
+        #expect(try await judge(before: edge, removing: [], adding: side, "- **Break**: `Edge.side`.") == (0, []))
+        let drawn = ["A Drawn\tprotocol Drawn"]
+        let draw = ["A Drawn.draw()\tfunc draw()", "A Drawn.draw()\trequired"]
+        #expect(try await judge(removing: [], adding: drawn + draw, "") == (0, []))
+        #expect(try await judge(before: drawn, removing: [], adding: draw, "") == (1, ["Drawn.draw()"]))
+        #expect(try await judge(before: drawn, removing: [], adding: Array(draw[..<1]), "") == (0, []))
+        // A default implementation makes the requirement optional.
+        #expect(try await judge(before: drawn + draw, removing: ["Drawn.draw()\trequired"], "") == (0, []))
+        #expect(
+            try await judge(before: drawn + Array(draw[..<1]), removing: [], adding: [draw[1]], "") == (
+                1, ["Drawn.draw()"]
+            )
         )
     }
 }
