@@ -19,7 +19,7 @@ public struct BackupError: Error, Hashable, Sendable, CustomStringConvertible {
         case tooLarge
         /// The archive's path exists already.
         case exists
-        /// The store's name or its number of files does not fit into an archive.
+        /// The store's name or its number of files does not fit into an archive, or the path of a copy is too long.
         case unsuitable
         /// Reading or writing failed.
         case failed

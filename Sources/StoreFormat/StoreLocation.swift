@@ -18,6 +18,10 @@ public struct StoreLocation: Hashable, Sendable, Codable, CustomStringConvertibl
     /// The longest path that SQLite opens on Unix, in bytes.
     package static let longestPath = 511
 
+    /// The bytes by which the path of the store's journal exceeds the longest that SQLite opens; not positive for a store
+    /// that SQLite opens.
+    package var excessBytes: Int { path.utf8.count - name.utf8.count + journalName.utf8.count - Self.longestPath }
+
     /// The main file's absolute path.
     public var path: String { folder == "/" ? "/" + name : folder + "/" + name }
     public var description: String { path }

@@ -99,13 +99,12 @@ public struct BackupMaker: BlockingCalls {
         BackupError(.exists, path: path, "the path exists already, and a backup never overwrites a file")
     }
 
-    /// The bytes in the longest path that SQLite is asked to open while a store of this name is backed up to `folder`.
-    package static func pathLength(ofCopyOf name: String, in folder: String) -> Int {
-        let copy = StoreLocation(
+    /// The longest location at which SQLite is asked to open a copy while a store of this name is backed up to `folder`.
+    package static func copy(of name: String, in folder: String) -> StoreLocation {
+        StoreLocation(
             folder: "\(folder)/\(TemporaryDirectory.longestName(prefix: scratchPrefix))/store",
             name: name
         )
-        return copy.folder.utf8.count + 1 + copy.journalName.utf8.count
     }
 
     // MARK: Steps

@@ -84,6 +84,13 @@ package final class UnpackedBackup {
         self.scratch = scratch
         manifest = try ArchiveUnpacker(monitor: monitor).unpack(source, into: scratch.directory)
         let location = manifest.location(in: scratch.directory.path)
+        guard location.excessBytes <= 0 else {
+            throw BackupError(
+                .unsuitable,
+                path: location.path,
+                "the path is too long for SQLite to open the unpacked store"
+            )
+        }
         do {
             let inspector = StoreInspector(
                 depth: .digest,

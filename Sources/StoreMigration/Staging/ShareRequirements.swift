@@ -23,6 +23,7 @@ struct ShareRequirements {
         try requireNamesForArchives()
         try requireBackupFolder()
         let container = try RunContext.openContainer(new)
+        if plan.copies { try requireRoomForCopies(plan, container) }
         try surroundings.requireTrusted(container)
         guard try container.allowsWriting() else {
             guard try !container.space().isReadOnly else {
@@ -58,7 +59,7 @@ struct ShareRequirements {
     private func requireRoomForNames(_ stateFolder: StateFolder) throws {
         guard
             old.name.utf8.count > RecordedContent.longestStoreName
-                || BackupMaker.pathLength(ofCopyOf: old.name, in: stateFolder.path) > StoreLocation.longestPath
+                || BackupMaker.copy(of: old.name, in: stateFolder.path).excessBytes > 0
         else { return }
         throw MigrationError(
             .usage,
@@ -66,6 +67,16 @@ struct ShareRequirements {
             path: old.path,
             advice: "Rename the store, or name a state folder with a shorter path."
         )
+    }
+
+    /// Throws when a path is too long for a copy in a folder beside it: the new store's, and the old one's for `unshare`.
+    private func requireRoomForCopies(_ plan: SharePlan, _ container: Directory) throws {
+        if plan.work?.changesNewStore == true {
+            try container.requireRoom(forDisplacing: new)
+        } else {
+            try container.requireRoom(forCopyOf: new, in: Nest.name(for: RunContext.drawTransaction()))
+        }
+        try Directory.open(path: old.folder).requireRoom(forDisplacing: old)
     }
 
     /// Throws for a name that an archive of `backup` or `retire` cannot contain.
@@ -163,6 +174,26 @@ struct ShareRequirements {
         let hasLog = sidecars.contains(store.writeAheadLogName) && sidecars.contains(store.sharedMemoryName)
         guard removing || !hasLog, try !folder.allowsWriting() else { return }
         throw error("this user cannot create or remove files beside it")
+    }
+}
+
+extension Directory {
+    /// Throws when SQLite could not open the copy of the store at `location` that is kept when its content is replaced.
+    func requireRoom(forDisplacing location: StoreLocation) throws {
+        try requireRoom(forCopyOf: location, in: AsideFolder.name(for: RunContext.drawTransaction()))
+    }
+
+    /// Throws when SQLite could not open a copy of the store at `location` in the folder `name` inside this one.
+    func requireRoom(forCopyOf location: StoreLocation, in name: String) throws {
+        let excess = StoreLocation(folder: path + "/" + name, name: location.name).excessBytes
+        guard excess > 0 else { return }
+        throw MigrationError(
+            .usage,
+            "the path is too long: SQLite could not open a copy in a folder beside the store",
+            path: path + "/" + location.name,
+            advice:
+                "Nothing was changed. Use a path of at most \(path.utf8.count + 1 + location.name.utf8.count - excess) bytes."
+        )
     }
 }
 

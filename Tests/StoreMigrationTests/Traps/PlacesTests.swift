@@ -156,8 +156,7 @@ struct PlacesTests {
     /// The lengths of scratch folders' names differ by up to two bytes.
     private func longestNameOfOldStore() throws -> Int {
         let folder = try ScratchFolder().path + "/.store-migrate/"
-        let rest = BackupMaker.pathLength(ofCopyOf: "", in: folder)
-        return min(231, (StoreLocation.longestPath - rest) / 2)
+        return min(231, -BackupMaker.copy(of: "", in: folder).excessBytes / 2)
     }
 
     @Test("A container that moved between two runs is found again, with its consumers' writes")

@@ -58,7 +58,9 @@ struct LightweightMigrationRun {
     /// Throws unless this user can write the store and its journal.
     private func requireWritable() throws {
         try stateFolder.requireWritable(advisesCapture: false)
-        try ShareRequirements.requireWritable(place, in: Directory.open(path: place.folder)) { reason in
+        let container = try RunContext.openContainer(place)
+        try container.requireRoom(forDisplacing: place)
+        try ShareRequirements.requireWritable(place, in: container) { reason in
             MigrationError(
                 .notWritable,
                 "cannot write to the store: \(reason)",

@@ -149,6 +149,7 @@ struct PublishRun {
     private func openedFolder() throws -> Directory {
         let folder = try RunContext.openContainer(place)
         try surroundings.requireTrusted(folder)
+        try folder.requireRoom(forCopyOf: place, in: TemporaryDirectory.longestName(prefix: Self.scratchPrefix))
         let home = try Directory.openIfPresent(path: source.folder)
         let status = try folder.status(of: place.name)
         let isItself = try status != nil && home?.status(of: source.name)?.identity == status?.identity

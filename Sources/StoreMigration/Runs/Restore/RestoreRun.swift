@@ -27,6 +27,7 @@ struct RestoreRun {
         try PlacesCheck(old: unpacked.location, new: place).require()
         let container = try RunContext.openContainer(place)
         try surroundings.requireTrusted(container)
+        try container.requireRoom(forDisplacing: place)
         return try stateFolder.withJournal(deadline: surroundings.lockDeadline()) { journal in
             if case .interrupted(let run) = journal.state {
                 logger.notice("an interrupted run is recovered first")

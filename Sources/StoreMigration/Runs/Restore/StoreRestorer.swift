@@ -81,6 +81,8 @@ public struct StoreRestorer: Sendable {
         let container = try RunContext.openContainer(
             isFolder ? StoreLocation(folder: given.path, name: given.name) : given
         )
+        // The name in the archive is not known yet; the run checks it.
+        if !isFolder { try container.requireRoom(forDisplacing: given) }
         let unpacked = try UnpackedBackup(source, in: container.path, monitor: monitor)
         let name = isFolder ? unpacked.manifest.store.name : given.name
         return try RestoreRun(
