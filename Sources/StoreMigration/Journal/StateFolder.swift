@@ -108,8 +108,28 @@ package struct StateFolder: Sendable {
     private func unchecked() throws -> Directory? {
         guard let parent = try parentFolder(), try parent.status(of: root.name) != nil else { return nil }
         let folder = try parent.openDirectory(root.name)
-        guard try folder.status(of: storeName) != nil else { return nil }
+        guard let status = try folder.status(of: storeName) else { return nil }
+        guard status.kind != .regular else { throw pathIsTaken(by: "a file") }
         return try folder.openDirectory(storeName)
+    }
+
+    /// Throws when the folder would have the path of the new store, which is in `container`, or of one of its files.
+    func requireApart(from new: StoreLocation, in container: Directory) throws {
+        guard let parent = try parentFolder(), try parent.status(of: root.name) != nil,
+            try parent.openDirectory(root.name).status().identity == container.status().identity,
+            ([new.name] + new.companionNames).contains(where: { $0.hasSameBytes(as: storeName) })
+        else { return }
+        throw pathIsTaken(by: "the new store")
+    }
+
+    private func pathIsTaken(by owner: String) -> MigrationError {
+        MigrationError(
+            .usage,
+            "the journal's folder would have the path of \(owner)",
+            path: path,
+            advice: isChosen
+                ? "Name a state folder that contains no store." : "Move the file away, then run the command again."
+        )
     }
 
     /// True when the folder exists, or the folder around it is empty: a run that was killed at its end left them.

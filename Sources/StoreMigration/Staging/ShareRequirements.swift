@@ -23,6 +23,7 @@ struct ShareRequirements {
         try requireNamesForArchives()
         try requireBackupFolder()
         let container = try RunContext.openContainer(new)
+        try stateFolder.requireApart(from: new, in: container)
         if plan.copies { try requireRoomForCopies(plan, container) }
         try surroundings.requireTrusted(container)
         guard try container.allowsWriting() else {
