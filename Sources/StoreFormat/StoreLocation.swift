@@ -37,7 +37,8 @@ public struct StoreLocation: Hashable, Sendable, Codable, CustomStringConvertibl
     /// The name of the file with which these processes wake each other.
     public var wakeName: String { ".\(name).wake" }
     /// The name of the parent of the external-files folder, derived from the store's name without extension.
-    public var supportFolderName: String { "." + nameWithoutExtension + "_SUPPORT" }
+    public var supportFolderName: String { "." + nameWithoutExtension + Self.supportFolderEnd }
+    static let supportFolderEnd = "_SUPPORT"
     /// The name of the folder of external files inside the support folder.
     public static let externalDataFolderName = "_EXTERNAL_DATA"
 

@@ -122,6 +122,9 @@ public struct BackupMaker: BlockingCalls {
         handOver: (_ name: String, _ scratch: Directory) throws -> String
     ) throws -> BackupReport {
         try requireNotOpenHere()
+        if let place, let owner = StoreInspector.owner(ofExternalFolder: place) {
+            throw BackupError(.unsuitable, path: place, "the folder is among the external files of \(owner.path)")
+        }
         let scratch = try TemporaryDirectory(prefix: Self.scratchPrefix, in: place, operations: operations)
         defer { scratch.remove() }
         // After the folder was made, which removes the leftovers of a killed run.

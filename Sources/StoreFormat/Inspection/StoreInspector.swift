@@ -1,4 +1,5 @@
 package import SafeFiles
+internal import SystemPackage
 
 /// Inspects a path without changing a byte of the store.
 public struct StoreInspector: BlockingCalls {
@@ -129,6 +130,19 @@ extension StoreInspector {
         return names.filter { !StoreFileListing.isSidecar($0, of: known) && !relays.contains($0) }
             .map { StoreLocation(folder: folder, name: $0) }
             .filter { isStore($0, in: directory) }
+    }
+
+    /// The store to whose external files the folder at a resolved path belongs; nil for any other folder.
+    package static func owner(ofExternalFolder path: String) -> StoreLocation? {
+        var folder = FilePath(path)
+        while let name = folder.lastComponent?.string {
+            folder.removeLastComponent()
+            guard name.hasSuffix(StoreLocation.supportFolderEnd), let stores = try? stores(in: folder.string) else {
+                continue
+            }
+            if let owner = stores.first(where: { $0.supportFolderName == name }) { return owner }
+        }
+        return nil
     }
 
     /// True if the path is a folder that this user can open.

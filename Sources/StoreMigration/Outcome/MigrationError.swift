@@ -250,7 +250,7 @@ extension BackupError.Code {
         case .tooLarge:
             "This program makes no such archives. If you trust its origin, unpack it with tar and use the store in it."
         case .exists: "Name a path that does not exist."
-        case .unsuitable: "Give the store a plain name, in a separate folder with a short path."
+        case .unsuitable: "Use a plain name, in a folder with a short path that belongs to no store."
         case .failed: "Run the command again."
         }
     }

@@ -24,6 +24,9 @@ struct ShareRequirements {
         try requireBackupFolder()
         let container = try RunContext.openContainer(new)
         try stateFolder.requireApart(from: new, in: container)
+        for folder in [container.path, surroundings.stateFolder?.path, backupFolder?.path].compactMap(\.self) {
+            try SupportFolderOwners.requireNone(at: folder)
+        }
         if plan.copies { try requireRoomForCopies(plan, container) }
         try surroundings.requireTrusted(container)
         guard try container.allowsWriting() else {

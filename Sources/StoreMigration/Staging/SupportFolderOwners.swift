@@ -8,4 +8,16 @@ enum SupportFolderOwners {
         try StoreInspector.stores(in: location.folder)
             .filter { $0.name != location.name && $0.supportFolderName == location.supportFolderName }
     }
+
+    /// Throws if the folder at `path` is among the external files of a store: they move, and are removed, with it.
+    static func requireNone(at path: String) throws {
+        let resolved = (try? Directory.open(path: path))?.path ?? path
+        guard let owner = StoreInspector.owner(ofExternalFolder: resolved) else { return }
+        throw MigrationError(
+            .usage,
+            "the folder is among the external files of the store \(owner.path)",
+            path: path,
+            advice: "Nothing was changed. Name another folder: this one moves with that store, and is removed with it."
+        )
+    }
 }

@@ -149,6 +149,7 @@ struct PublishRun {
     private func openedFolder() throws -> Directory {
         let folder = try RunContext.openContainer(place)
         try surroundings.requireTrusted(folder)
+        try SupportFolderOwners.requireNone(at: folder.path)
         try folder.requireRoom(forCopyOf: place, in: TemporaryDirectory.longestName(prefix: Self.scratchPrefix))
         let home = try Directory.openIfPresent(path: source.folder)
         let status = try folder.status(of: place.name)

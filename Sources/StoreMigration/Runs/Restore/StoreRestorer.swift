@@ -81,6 +81,7 @@ public struct StoreRestorer: Sendable {
         let container = try RunContext.openContainer(
             isFolder ? StoreLocation(folder: given.path, name: given.name) : given
         )
+        try SupportFolderOwners.requireNone(at: container.path)
         // The name in the archive is not known yet; the run checks it.
         if !isFolder { try container.requireRoom(forDisplacing: given) }
         let unpacked = try UnpackedBackup(source, in: container.path, monitor: monitor)

@@ -75,6 +75,19 @@ extension RetireRun {
                 next: .share(old: old.path, new: shared.run.new.path)
             )
         }
+        // An earlier version shared to such a folder, which moves with the old store.
+        if fate == .archived,
+            let owner = try StoreInspector.owner(ofExternalFolder: Directory.open(path: place.folder).path)
+        {
+            throw MigrationError(
+                .needsDecision,
+                "the new store is among the external files of \(owner.path)",
+                path: place.path,
+                advice:
+                    "Nothing was changed. Bring the data back with the unshare command, then share to another folder.",
+                next: .unshare(old: old.path, new: shared.run.new.path)
+            )
+        }
         try gatherer.requireMergesStand(shared)
         let level = min(settings.level, .coredata)
         let verifier = StoreVerifier(
