@@ -153,9 +153,9 @@ struct ContentSummary {
             case .ordinary, .withoutRowID:
                 tables.append(StoreInspection.TableCount(name: table.name, rows: try rows(of: table.name)))
             case .virtual:
-                // One of its shadow tables has a row for each of its rows; a module without such a table counts as
-                // empty.
-                let shadow = ["_content", "_docsize", "_rowid"].map { table.name + $0 }
+                // One of its shadow tables has a row for each of its rows. A full-text index with neither content nor sizes
+                // has only segments (`_idx`, `_segdir`). A module without such a table counts as empty.
+                let shadow = ["_content", "_docsize", "_rowid", "_idx", "_segdir"].map { table.name + $0 }
                     .first { schema.table(named: $0)?.holdsRows == true }
                 tables.append(StoreInspection.TableCount(name: table.name, rows: try shadow.map(rows) ?? 0))
             case .shadow, .ofSQLite: break

@@ -104,6 +104,22 @@ struct StoreInspectorTests {
 
     private func size() throws -> Int64 { try #require(try scratch.directory.status(of: "store.sqlite")).size }
 
+    @Test(
+        "A full-text index without content counts as content unless it is empty",
+        arguments: [
+            "fts5(a, content='')", "fts5(a, content='', columnsize=0)", "fts5(a, content='t')",
+            "fts5(a, content='t', columnsize=0)", "fts4(a, content='')", "fts4(a, content='', matchinfo=fts3)",
+        ]
+    )
+    func contentless(_ module: String) throws {
+        try scratch.makeStore("CREATE TABLE t (a); CREATE VIRTUAL TABLE f USING \(module)")
+        #expect(try inspection().isEmpty)
+        let writer = try scratch.open()
+        try writer.execute("INSERT INTO f (rowid, a) VALUES (1, 'word')")
+        try writer.close()
+        #expect(try !inspection().isEmpty)
+    }
+
     @Test("A database without tables is blank; one with only a virtual table is not")
     func blank() throws {
         try scratch.makeStore("PRAGMA user_version=1")

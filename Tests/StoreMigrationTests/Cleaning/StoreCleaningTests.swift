@@ -53,6 +53,17 @@ struct StoreCleaningTests {
         #expect(try clean(places.container).isEmpty)
     }
 
+    @Test("A store with only a full-text index without content is neither replaced nor removed as one without rows")
+    func searchIndex() throws {
+        let index = "CREATE VIRTUAL TABLE f USING fts5(a, content='', columnsize=0);"
+        try places.old.makeStore(index + "INSERT INTO f (rowid, a) VALUES (1, 'one')")
+        try places.container.makeStore(index + "INSERT INTO f (rowid, a) VALUES (1, 'two')")
+        #expect(try places.share().outcome == .bothHoldObjects)
+        #expect(try places.share { $0.onBoth = .keepOld }.outcome == .shared)
+        let kept = try clean(places.container)
+        #expect(kept.map(\.isRemoved) == [false], "\(kept)")
+    }
+
     @Test("A displaced store is kept while a row of it is only there, and removed once the store in use has all")
     func lastCopy() throws {
         try displace(["a", "b"], ["b", "c"])
