@@ -176,6 +176,38 @@ struct OwnerTests {
         #expect(try await SQLiteProgram.run(store, "SELECT count(*) FROM t") == "3\n")
     }
 
+    @Test(
+        "An unshare without room for its journal advises what helps: root acts as the old store's owner, too",
+        arguments: [true, false]
+    )
+    func journalRefused(_ isThere: Bool) async throws {
+        let (scratch, store, group, user) = try await twoUsers(sticky: false)
+        #expect(try await user.run(["share", store, group, "--on-both", "merge"]).status == 0)
+        let journal = "\(group)/.store-migrate"
+        if isThere {
+            try FileManager.default.createDirectory(
+                atPath: journal,
+                withIntermediateDirectories: false,
+                attributes: [.posixPermissions: 0o700]
+            )
+        } else {
+            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: group)
+        }
+        let before = try scratch.fingerprint()
+        let words = ["unshare", store, "\(group)/s.sqlite"]
+        for run in [try await user.run(words), try await Tool.runProcess(words)] {
+            #expect(run.status == 12, "\(run.errors)")
+            let advice =
+                isThere
+                ? "\(journal): cannot create the unshare's journal beside the new store: cannot open the folder, Permission"
+                    + " denied. Nothing was changed. Have the owner of this folder remove it, once no run of theirs needs it."
+                : "\(group): cannot create the unshare's journal beside the new store: cannot create or write the journal's"
+                    + " folder. Nothing was changed. Let the owner of the old store write to this folder, with chmod or setfacl."
+            #expect(run.errors.contains(advice), "\(run.errors)")
+        }
+        #expect(try scratch.fingerprint() == before)
+    }
+
     @Test("In a folder with the sticky bit, a share that could not replace another user's receipt is refused first")
     func sticky() async throws {
         let (scratch, store, group, user) = try await twoUsers(sticky: true)

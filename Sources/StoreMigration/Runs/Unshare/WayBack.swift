@@ -26,13 +26,16 @@ struct WayBack {
         } catch {
             let cause = MigrationError(error)
             guard cause.outcome == .notWritable else { throw cause }
+            // Root becomes the owner of the old store, and has no more rights than that user.
+            let isThere = try gatherer.folder(of: new)?.status(of: StateFolder.name) != nil
             throw MigrationError(
                 .notWritable,
                 "cannot create the unshare's journal beside the new store: \(cause.message)",
-                path: cause.path,
-                advice:
-                    "Nothing was changed. Run the command as root; or have the owner of the folder remove it, once no"
-                    + " run of theirs needs it.",
+                path: isThere ? new.folder + "/" + StateFolder.name : new.folder,
+                advice: "Nothing was changed. "
+                    + (isThere
+                        ? "Have the owner of this folder remove it, once no run of theirs needs it."
+                        : "Let the owner of the old store write to this folder, with chmod or setfacl."),
                 underlyingError: error
             )
         }
