@@ -77,7 +77,7 @@ extension ObjectGraph {
         try leaveStoredDestinations(objects)
     }
 
-    /// Removes objects from the destinations that another save gave them, where their unsaved changes lead elsewhere.
+    /// Removes objects from the destinations that another save gave them, where unsaved changes of either lead elsewhere.
     func leaveStoredDestinations(_ objects: some Sequence<ManagedObject>) throws {
         for object in objects where !object.changed.isEmpty {
             for case .toOne(let index) in object.changed {
@@ -86,6 +86,20 @@ extension ObjectGraph {
                 else { continue }
                 try detach(self.object(stored), inverse, from: object)
             }
+        }
+        guard !updated.isEmpty || !touched.isEmpty else { return }
+        for object in objects where !object.isFault && object.graph === self { try leavePartners(of: object) }
+    }
+
+    /// Empties to-one relationships of an object where its stored partner has another partner here.
+    private func leavePartners(of object: ManagedObject) throws {
+        for (index, relationship) in object.shape.toOnes.enumerated() where !object.changed.contains(.toOne(index)) {
+            guard object.toOnes.indices.contains(index), let id = object.toOnes[index],
+                let inverse = relationship.inverse, let partner = registered(id),
+                case .toOne(let back)? = partner.shape.property(inverse), partner.changed.contains(.toOne(back)),
+                partner.toOnes[back] != object.objectID
+            else { continue }
+            try detach(object, relationship.name, from: partner)
         }
     }
 

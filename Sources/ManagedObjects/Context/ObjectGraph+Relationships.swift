@@ -61,14 +61,24 @@ extension ObjectGraph {
         case .toMany(let index): try take(object, from: target, index)
         case .toOne:
             // Its row may have a subentity of the ID's entity, with the relationship at another index.
-            try fire(target)
-            guard !target.isDeleted, case .toOne(let index)? = target.shape.property(inverse),
+            guard try fireIfPresent(target), !target.isDeleted,
+                case .toOne(let index)? = target.shape.property(inverse),
                 target.toOnes[index] == object.objectID
             else { return }
             try willChange(target)
             target.toOnes[index] = nil
             target.changed.insert(.toOne(index))
         case .attribute, nil: break
+        }
+    }
+
+    /// Reads a fault's values; false if its row is gone, so that it has no inverse to change.
+    private func fireIfPresent(_ object: ManagedObject) throws -> Bool {
+        do {
+            try fire(object)
+            return true
+        } catch let error as ManagedObjectError where error.code == .objectIsGone {
+            return false
         }
     }
 
