@@ -86,7 +86,7 @@ public struct DecisionProgram: Sendable {
 
     /// An error for answers that cannot be used.
     package func refusal(_ reason: String) -> StrategyError {
-        StrategyError(.failed, "\(program.title) is refused: \(reason)")
+        StrategyError(.failed, "\(program.title) is refused: \(reason)", recoverySuggestion: program.remedy)
     }
 
     /// An error with the program's own words.

@@ -143,7 +143,7 @@ struct PluginConversation {
     }
 
     func failure(_ reason: String) -> StrategyError {
-        StrategyError(.failed, "\(plugin.title) is refused: \(reason)")
+        StrategyError(.failed, "\(plugin.title) is refused: \(reason)", recoverySuggestion: plugin.remedy)
     }
 }
 

@@ -15,6 +15,8 @@ public struct PluginFile: Hashable, Sendable {
     public let dataFolder: String?
     /// The plugin in an error message.
     let title: String
+    /// What to do about a failure of the program; nil for a plugin, whose strategy can be left out.
+    let remedy: String?
 
     static let prefix = "store-migrate-strategy-"
     private static let dataSuffix = ".d"
@@ -23,7 +25,7 @@ public struct PluginFile: Hashable, Sendable {
     ///
     /// Throws `StrategyError` for a program that is not safe to run.
     init?(name: String, in folder: String) throws(StrategyError) {
-        try self.init(named: name, file: Self.prefix + name, in: folder, title: "the plugin \(name)")
+        try self.init(named: name, file: Self.prefix + name, in: folder, title: "the plugin \(name)", remedy: nil)
     }
 
     /// Checks another program that runs as plugins do; throws `StrategyError` when there is none.
@@ -32,20 +34,32 @@ public struct PluginFile: Hashable, Sendable {
         let name = parts.last.map(String.init) ?? ""
         let folder = "/" + parts.dropLast().joined(separator: "/")
         guard !name.isEmpty,
-            let found = try Self(named: name, file: name, in: folder, title: "the program \(name)")
+            let found = try Self(
+                named: name,
+                file: name,
+                in: folder,
+                title: "the program \(name)",
+                remedy: "Fix the program, or run the command without it."
+            )
         else {
             throw StrategyError(.failed, "there is no program \(program)", recoverySuggestion: "Check the path.")
         }
         self = found
     }
 
-    private init?(named name: String, file: String, in folder: String, title: String) throws(StrategyError) {
+    private init?(
+        named name: String,
+        file: String,
+        in folder: String,
+        title: String,
+        remedy: String?
+    ) throws(StrategyError) {
         guard let resolved = realpath(folder, nil) else { return nil }
         defer { free(resolved) }
         let place = String(cString: resolved)
         path = (place == "/" ? "" : place) + "/" + file
         self.name = name
-        self.title = title
+        (self.title, self.remedy) = (title, remedy)
         var status = stat()
         guard lstat(path, &status) == 0 else { return nil }
         dataFolder = lstat(path + Self.dataSuffix, &status) == 0 ? path + Self.dataSuffix : nil
@@ -128,7 +142,7 @@ public struct PluginFile: Hashable, Sendable {
         StrategyError(
             .failed,
             "\(title) says: \(PluginWords.repeated(message))",
-            recoverySuggestion: recoverySuggestion.map(PluginWords.repeated)
+            recoverySuggestion: recoverySuggestion.map(PluginWords.repeated) ?? remedy
         )
     }
 

@@ -5,6 +5,9 @@ import StoreFormat
 struct PlacesCheck {
     let old: StoreLocation
     let new: StoreLocation
+    /// The message for one store with both paths.
+    var same = "the old and the new path are the same store"
+    var advice = "Name another path for the shared store."
 
     /// Throws ``MigrationError`` with the outcome `usage` when a path or a name is unsuitable.
     ///
@@ -57,9 +60,29 @@ struct PlacesCheck {
         }
     }
 
-    private var sameStore: MigrationError { refusal("the old and the new path are the same store") }
+    private var sameStore: MigrationError { refusal(same) }
 
     private func refusal(_ message: String) -> MigrationError {
-        MigrationError(.usage, message, path: new.path, advice: "Name another path for the shared store.")
+        MigrationError(.usage, message, path: new.path, advice: advice)
+    }
+}
+
+extension PlacesCheck {
+    /// Throws when two of the stores of a merge are the same, or cannot be two stores.
+    static func require(merging from: StoreLocation, into: StoreLocation, base: StoreLocation?) throws {
+        let pairs = [
+            (from, into, "a store cannot be merged into itself", "Name two stores."),
+            (
+                base, into, "the base is the store to merge into",
+                "Name the store of which both are copies as the base, or none."
+            ),
+            (
+                base, from, "the base is the store to merge from",
+                "Name the store of which both are copies as the base, or none."
+            ),
+        ]
+        for case (let old?, let new, let same, let advice) in pairs {
+            try PlacesCheck(old: old, new: new, same: same, advice: "Nothing was merged. " + advice).require()
+        }
     }
 }

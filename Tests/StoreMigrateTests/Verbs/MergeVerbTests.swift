@@ -89,6 +89,22 @@ struct MergeVerbTests {
         #expect(try Data(contentsOf: URL(filePath: store("a"))) == before)
     }
 
+    @Test("A merge with one store in two places names them, and what to name instead")
+    func sameStores() async throws {
+        let (a, b) = (store("a"), store("b"))
+        let copy = "Nothing was merged. Name the store of which both are copies as the base, or none."
+        for (call, message) in [
+            ([a, a], "a store cannot be merged into itself: \(a). Nothing was merged. Name two stores."),
+            ([a, b, "--base", a], "the base is the store to merge into: \(a). " + copy),
+            ([a, b, "--base", b], "the base is the store to merge from: \(b). " + copy),
+        ] {
+            for words in [["merge"] + call, ["merge"] + call + ["-n"]] {
+                let run = try await Tool.run(words)
+                #expect(run.status == 2 && run.errors.contains(message), "\(words) \(run.errors)")
+            }
+        }
+    }
+
     @Test("When two rows match one, each is in the merged store or in the file of parked rows")
     func joinedTwice() async throws {
         let (base, into, from) = (scratch.path("base.db"), scratch.path("into.db"), scratch.path("from.db"))

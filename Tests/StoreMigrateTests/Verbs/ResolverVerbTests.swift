@@ -113,7 +113,12 @@ struct ResolverVerbTests {
         let run = try await Tool.run(merge + ["--resolver", resolver, "--json"] + timeout)
         #expect(run.status == 1, "\(run.output)")
         #expect(run.errorLines.count == 1 && run.errors.contains(message), "\(run.errors)")
-        #expect(!run.errors.contains("secret"))
+        #expect(!run.errors.contains("secret") && !run.errors.contains("strategy"), "\(run.errors)")
+        #expect(
+            !run.errors.contains("the program resolver")
+                || run.errors.contains("Fix the program, or run the command without it."),
+            "\(run.errors)"
+        )
         #expect(try Grammar().check(run).last?["outcome"]?.string == "failed")
         #expect(try await content() == before)
     }

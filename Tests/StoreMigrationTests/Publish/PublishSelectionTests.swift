@@ -1,6 +1,8 @@
 import FoundationEssentials
+import ManagedObjects
 import SafeFiles
 import StoreFormat
+import StoreStrategies
 import StoreVerification
 import TestSupport
 import Testing
@@ -175,6 +177,39 @@ struct PublishSelectionTests {
         options.selection = SnapshotSelection(without: ["Island"])
         let publisher = SnapshotPublisher(of: indexed.oldStore.url, to: indexed.newStore.url, options: options)
         let refusal = #expect(throws: MigrationError.self) { try publisher.publishAndWait() }
-        #expect(refusal?.outcome == .usage && refusal?.message.contains("search index found") == true)
+        #expect(
+            refusal?.outcome == .usage
+                && refusal?.message.contains("the virtual table found, which the trigger") == true
+        )
+    }
+
+    @Test("A selection that takes a required partner names it, and what to publish or leave out")
+    func requiredPartner() throws {
+        let item = RelationshipDescription(name: "owner", destination: "Owner", inverse: "items", isOptional: false)
+        let items = RelationshipDescription(name: "items", destination: "Item", inverse: "owner", maxCount: 0)
+        let container = PersistentContainer(
+            name: "Owners",
+            managedObjectModel: ManagedObjectModel(entities: [
+                EntityDescription(name: "Item", relationships: [item]),
+                EntityDescription(name: "Owner", relationships: [items]),
+            ]),
+            descriptions: [PersistentStoreDescription(url: places.oldStore.url)],
+            viewContextOn: .privateQueue
+        )
+        try container.loadPersistentStoresAndWait()
+        try container.viewContext.performAndWait { context in
+            let owner = try context.insertNewObject(forEntityName: "Owner")
+            try context.insertNewObject(forEntityName: "Item").setObject(owner, forKey: "owner")
+            try context.save()
+        }
+        for store in container.persistentStoreCoordinator.persistentStores {
+            container.persistentStoreCoordinator.remove(store)
+        }
+        for (only, without) in [(["Item"], []), ([], ["Owner"])] as [(Set<String>, Set<String>)] {
+            let error = #expect(throws: MigrationError.self) { try publish(only: only, without: without) }
+            #expect(error?.message == "1 objects of Item would lose their required owner")
+            #expect(error?.advice == "Nothing was published. Publish all of Owner, or leave out Item as well.")
+        }
+        #expect(try publish(only: ["Owner"]).objectsLeftOut == 1)
     }
 }

@@ -338,10 +338,7 @@ public struct StoreMerging: Sendable {
 
     /// Throws when two of the stores are the same.
     private func requirePlaces() throws {
-        guard let base = options.base.map(StoreLocation.init(url:)) else {
-            return try PlacesCheck(old: from, new: into).require()
-        }
-        for (old, new) in [(from, into), (base, into), (base, from)] { try PlacesCheck(old: old, new: new).require() }
+        try PlacesCheck.require(merging: from, into: into, base: options.base.map(StoreLocation.init(url:)))
     }
 
     /// Throws when the store is fenced.

@@ -25,7 +25,7 @@ struct SnapshotCut {
     private let dropped: Set<String>
     private var tables: [String: TableCut] = [:]
     /// Relationships that must have a partner: the table, the condition of rows that would lose it, and the names.
-    private var required: [(table: String, condition: String, entity: String, name: String)] = []
+    private var required: [(table: String, condition: String, entity: String, name: String, destination: String)] = []
 
     /// Resolves a selection against the store that `connection` reads; throws for names that its model lacks.
     init(_ selection: SnapshotSelection, of connection: StoreConnection, path: String) throws {
@@ -72,11 +72,15 @@ struct SnapshotCut {
                 Set(attributes.map(\.entity))
             )
         }
-        try refuseSearchIndexes()
+        try refuseVirtualCopies()
     }
 
-    private static func refusal(_ message: String, _ path: String) -> MigrationError {
-        MigrationError(.usage, message, path: path, advice: "Nothing was published. Correct the selection.")
+    private static func refusal(
+        _ message: String,
+        _ path: String,
+        _ advice: String = "Correct the selection."
+    ) -> MigrationError {
+        MigrationError(.usage, message, path: path, advice: "Nothing was published. " + advice)
     }
 
     // MARK: Resolving
@@ -108,7 +112,9 @@ struct SnapshotCut {
             guard let condition = refersToGone(key.column, destination.table) else { return }
             empty(key, of: entity.table, where: condition)
             if !relationship.description.isOptional {
-                required.append((entity.table, condition, entity.name, relationship.description.name))
+                required.append(
+                    (entity.table, condition, entity.name, relationship.description.name, destination.name)
+                )
             }
         case .oneToMany(let table, let key):
             if let condition = refersToGone(key.column, entity.table) { empty(key, of: table, where: condition) }
@@ -171,8 +177,8 @@ struct SnapshotCut {
             + "\(SQLName.quoted(entity.table)).Z_PK)"
     }
 
-    /// Refuses tables that triggers of a search index follow: triggers do not fire in the copy.
-    private func refuseSearchIndexes() throws {
+    /// Refuses tables that triggers of a virtual table follow: triggers do not fire in the copy.
+    private func refuseVirtualCopies() throws {
         let virtual = schema.tables.filter { if case .virtual = $0.kind { true } else { false } }
             .map { $0.name.lowercased() }
         for trigger in schema.triggers
@@ -181,7 +187,12 @@ struct SnapshotCut {
                 trigger.sql.lowercased().split { !($0.isLetter || $0.isNumber || $0 == "_") }.map(String.init)
             )
             if let index = virtual.first(where: words.contains) {
-                throw Self.refusal("the search index \(index) has words of what would be left out", path)
+                throw Self.refusal(
+                    "the virtual table \(index), which the trigger \(trigger.name) fills, may have values of \(trigger.table)"
+                        + " that would be left out",
+                    path,
+                    "Publish all objects and attributes of that table: what a trigger copied cannot be left out."
+                )
             }
         }
     }
@@ -193,13 +204,14 @@ struct SnapshotCut {
     /// Free pages are removed as well: no value of a removed row remains in the file.
     func carryOut(in copy: StoreConnection, monitor: WorkMonitor) throws -> Int64 {
         var count: Int64 = 0
-        for (table, condition, entity, name) in required {
+        for (table, condition, entity, name, destination) in required {
             let kept = gone(table).map { " AND NOT (\($0))" } ?? ""
             let sql = "SELECT count(*) FROM \(SQLName.quoted(table)) WHERE (\(condition))\(kept)"
             guard let empty = try copy.value(sql)?.integer, empty > 0 else { continue }
             throw Self.refusal(
-                "\(empty) objects of \(entity) would lose their required \(name); leave out \(entity), too",
-                path
+                "\(empty) objects of \(entity) would lose their required \(name)",
+                path,
+                "Publish all of \(destination), or leave out \(entity) as well."
             )
         }
         try copy.stopping(by: monitor) {
