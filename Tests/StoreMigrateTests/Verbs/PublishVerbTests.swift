@@ -97,4 +97,26 @@ struct PublishVerbTests {
         #expect(status == 130, "\(output.suffix(300))")
         #expect(!(try scratch.names(group).contains { $0.contains("former") || $0.contains("publishing") }))
     }
+
+    @Test("restore and migrate onto a published snapshot end with status 4 and the removal, and write nothing")
+    func writesOntoSnapshot() async throws {
+        let versions = try await ModelVersions()
+        let (store, model) = (versions.store, try versions.second())
+        let archive = versions.scratch.path("archive.tar.zst")
+        #expect(try await Tool.run(["backup", store, "-o", archive]).status == 0)
+        let snapshot = try versions.scratch.folder("group") + "/Habits.sqlite"
+        #expect(try await Tool.run(["publish", store, snapshot]).status == 0)
+        let before = try versions.scratch.fingerprint(withFolderTimes: false)
+        for words in [
+            ["restore", archive, snapshot], ["restore", archive, snapshot, "--overwrite", "always"],
+            ["restore", archive, versions.scratch.path("group")], ["migrate", snapshot, "--model", model, "-n"],
+            ["migrate", snapshot, "--model", model],
+        ] {
+            let run = try await Tool.run(words)
+            #expect(run.status == 4, "\(words) \(run.output)\(run.errors)")
+            #expect(run.errors.contains("this is a snapshot that was published from \(store)"), "\(run.errors)")
+            #expect(run.errors.contains("Next: rm -f \(snapshot)"), "\(run.errors)")
+        }
+        #expect(try versions.scratch.fingerprint(withFolderTimes: false) == before)
+    }
 }

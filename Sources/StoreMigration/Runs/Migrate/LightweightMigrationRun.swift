@@ -21,6 +21,7 @@ struct LightweightMigrationRun {
     func run() throws -> LightweightMigrationOutcome {
         let container = try RunContext.openContainer(place)
         try surroundings.requireTrusted(container)
+        try PublicationRecord.requireNoSnapshot(at: place, in: container)
         try requireInUse(stateFolder.state())
         // No journal is begun for a store that needs no migration, or cannot be migrated.
         let hasJournal = try stateFolder.isThere()
@@ -49,6 +50,7 @@ struct LightweightMigrationRun {
 
     /// What a run would do; throws what would stop it.
     func dryRun() throws -> MigrationForecast {
+        try PublicationRecord.requireNoSnapshot(at: place, in: RunContext.openContainer(place))
         try requireInUse(stateFolder.state())
         let forecast = try forecast(countsLosses: true)
         if forecast.verdict == .inferred { try requireWritable() }
