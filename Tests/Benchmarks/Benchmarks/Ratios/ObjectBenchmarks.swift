@@ -84,10 +84,10 @@ private func typedFetchBenchmark() {
         let byName = try measured { context in
             var sum: Int64 = 0
             for thing in try context.fetch(request()) {
-                sum += try thing.value(Int64.self, forKey: "number") ?? 0
-                sum += try Int64(thing.value(String.self, forKey: "name")?.utf8.count ?? 0)
-                sum += try thing.value(Bool.self, forKey: "isEven") == true ? 1 : 0
-                sum += try thing.value(Double.self, forKey: "weight") ?? 0 > 0 ? 1 : 0
+                if case .integer(let number) = try thing.value(forKey: "number") { sum += number }
+                if case .string(let name) = try thing.value(forKey: "name") { sum += Int64(name.utf8.count) }
+                if case .boolean(true) = try thing.value(forKey: "isEven") { sum += 1 }
+                if case .real(let weight) = try thing.value(forKey: "weight"), weight > 0 { sum += 1 }
             }
             return sum
         }
