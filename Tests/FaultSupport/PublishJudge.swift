@@ -5,64 +5,81 @@ package struct PublishJudge: Judge {
     package let template: StoreTemplate
     /// True if a former snapshot is replaced.
     package let replaces: Bool
+    /// True if the picture, the only attribute with an external file, is left out.
+    package let isPartial: Bool
+    private let stored: PlainStore.Content
     private let published: PlainStore.Content
+    private let former: PlainStore.Content?
 
     private static let old = "old"
     private static let group = "group"
     private static let change = "UPDATE ZHABIT SET ZNAME = 'Later'"
     private var share: ShareJudge { ShareJudge(template: template) }
 
-    package var name: String { "publish\(replaces ? ", replacing" : ""), \(template)" }
+    package var name: String {
+        "publish\(isPartial ? ", partial" : "")\(replaces ? ", replacing" : ""), \(template)"
+    }
 
     /// Publishes once without a fault, and compares the snapshot with the store.
-    package init(template: StoreTemplate, replaces: Bool = false) throws {
-        (self.template, self.replaces) = (template, replaces)
+    package init(template: StoreTemplate, replaces: Bool = false, isPartial: Bool = false) throws {
+        (self.template, self.replaces, self.isPartial) = (template, replaces, isPartial)
         let scratch = try Scratch()
-        try Self.prepare(scratch, template, replaces: replaces)
-        let ending = try scratch.run(
-            Self.command(scratch, template),
-            shim: nil,
-            point: nil,
-            deadline: Deadline(after: .seconds(60))
-        )
         let share = ShareJudge(template: template)
         func content(_ folder: String) throws -> PlainStore.Content {
             try share.content(of: template.name, in: scratch.root.openDirectory(folder), scratch, withoutFence: false)
         }
-        published = try content(Self.group)
-        guard ending == .exited(0), try published == content(Self.old), replaces == (published != template.content)
-        else {
-            throw UnharmedRunFailure(name: name, objections: ["it ended with \(ending)"], output: scratch.output)
+        let preparation = Preparation(template: template, replaces: replaces, isPartial: isPartial)
+        try preparation.write(scratch)
+        former = replaces ? try content(Self.group) : nil
+        try preparation.run(scratch)
+        (stored, published) = try (content(Self.old), content(Self.group))
+        guard isPartial != (stored == published), former != published, replaces == (stored != template.content) else {
+            throw UnharmedRunFailure(name: name, objections: ["it has other content"], output: scratch.output)
         }
     }
 
-    package func command(_ scratch: Scratch) -> Command { Self.command(scratch, template) }
+    package func command(_ scratch: Scratch) -> Command { preparation.command(scratch) }
 
-    private static func command(_ scratch: Scratch, _ template: StoreTemplate) -> Command {
-        Command.tool([
-            "publish", "\(scratch.path)/\(old)/\(template.name)", "\(scratch.path)/\(group)/\(template.name)",
-        ])
+    package func prepare(_ scratch: Scratch) throws { try preparation.write(scratch) }
+
+    private var preparation: Preparation {
+        Preparation(template: template, replaces: replaces, isPartial: isPartial)
     }
 
-    package func prepare(_ scratch: Scratch) throws {
-        try Self.prepare(scratch, template, replaces: replaces)
-    }
+    /// What happens before the command that a fault meets.
+    private struct Preparation {
+        let template: StoreTemplate
+        let replaces: Bool
+        let isPartial: Bool
 
-    private static func prepare(_ scratch: Scratch, _ template: StoreTemplate, replaces: Bool) throws {
-        let place = try scratch.root.createDirectory(old, mode: 0o700)
-        try template.write(into: place)
-        _ = try scratch.root.createDirectory(group, mode: 0o770)
-        guard replaces else { return }
-        let ending = try scratch.run(
-            command(scratch, template),
-            shim: nil,
-            point: nil,
-            deadline: Deadline(after: .seconds(60))
-        )
-        guard ending == .exited(0) else {
-            throw UnharmedRunFailure(name: "publish", objections: ["it ended with \(ending)"], output: scratch.output)
+        func command(_ scratch: Scratch) -> Command {
+            Command.tool(
+                ["publish", "\(scratch.path)/\(old)/\(template.name)", "\(scratch.path)/\(group)/\(template.name)"]
+                    + (isPartial ? ["--without", "Habit.picture"] : [])
+            )
         }
-        try PlainStore("\(scratch.path)/\(old)/\(template.name)").execute(change)
+
+        /// Publishes without a fault.
+        func run(_ scratch: Scratch) throws {
+            let deadline = Deadline(after: .seconds(60))
+            let ending = try scratch.run(command(scratch), shim: nil, point: nil, deadline: deadline)
+            guard ending == .exited(0) else {
+                throw UnharmedRunFailure(
+                    name: "publish",
+                    objections: ["it ended with \(ending)"],
+                    output: scratch.output
+                )
+            }
+        }
+
+        func write(_ scratch: Scratch) throws {
+            let place = try scratch.root.createDirectory(old, mode: 0o700)
+            try template.write(into: place)
+            _ = try scratch.root.createDirectory(group, mode: 0o770)
+            guard replaces else { return }
+            try run(scratch)
+            try PlainStore("\(scratch.path)/\(old)/\(template.name)").execute(change)
+        }
     }
 
     /// Right after the fault: no snapshot, the former one or the new one, each with its external files.
@@ -76,10 +93,8 @@ package struct PublishJudge: Judge {
         } else {
             let content = try share.content(of: template.name, in: place, scratch, withoutFence: false)
             isNew = content == published
-            if !isNew, !replaces || content != template.content {
-                objections.append("the snapshot is neither the former nor the new one")
-            }
-            objections += try template.externalFilesLost(in: place).map { "an external file is missing: \($0)" }
+            if !isNew, content != former { objections.append("the snapshot is neither the former nor the new one") }
+            objections += try objectionsToExternalFiles(place)
         }
         return objections
             + self.objections(to: ending, fault) { isNew ? [] : ["it claims success, and nothing was published"] }
@@ -91,7 +106,7 @@ package struct PublishJudge: Judge {
         let place = try scratch.root.openDirectory(Self.group)
         let content = try share.content(of: template.name, in: place, scratch, withoutFence: false)
         var objections = content == published ? [] : ["the snapshot is neither the former nor the new one"]
-        objections += try template.externalFilesLost(in: place).map { "an external file is missing: \($0)" }
+        objections += try objectionsToExternalFiles(place)
         let allowed = template.ownNames.union([
             ".\(template.name).published.json", ".\(template.name).published-files.json", ".\(template.name).wake",
         ])
@@ -99,11 +114,18 @@ package struct PublishJudge: Judge {
         return try objections + objectionsToSource(scratch) + scratch.objections(toSurplus: surplus)
     }
 
+    private func objectionsToExternalFiles(_ place: Directory) throws -> [String] {
+        let lost = try template.externalFilesLost(in: place)
+        guard isPartial else { return lost.map { "an external file is missing: \($0)" } }
+        return Set(template.externalFiles.keys).subtracting(lost).sorted()
+            .map { "an external file was published that is left out: \($0)" }
+    }
+
     private func objectionsToSource(_ scratch: Scratch) throws -> [String] {
         let old = try scratch.root.openDirectory(Self.old)
         let content = try share.content(of: template.name, in: old, scratch, withoutFence: false)
         let lost = try template.externalFilesLost(in: old)
-        return (content == published ? [] : ["the store was changed"])
+        return (content == stored ? [] : ["the store was changed"])
             + lost.map { "an external file of the store is missing: \($0)" }
             + (try scratch.surplus(in: Self.old) { template.ownNames.contains($0) || $0.hasSuffix("-shm") })
             .map { "something was left beside the store: \($0)" }

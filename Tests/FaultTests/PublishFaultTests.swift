@@ -1,4 +1,5 @@
 import FaultSupport
+import Foundation
 import TestSupport
 import Testing
 
@@ -14,6 +15,16 @@ struct PublishFaultTests {
     func publish(_ journalMode: String, replaces: Bool) throws {
         let template = try HabitTemplate.makeCoreData(journalMode: journalMode)
         try FaultSweep(PublishJudge(template: template, replaces: replaces)).expectSound(limit: 24, calls: Self.calls)
+    }
+}
+
+@Suite("Partial publications with a fault at every file call", .sampled, .serialized)
+struct PartialPublishFaultTests {
+    @Test("A partial publication leaves the former snapshot or the new one, and no file of what is left out")
+    func publish() throws {
+        let template = try HabitTemplate.makeCoreData(journalMode: "wal")
+        let judge = try PublishJudge(template: template, replaces: true, isPartial: true)
+        try FaultSweep(judge).expectSound(limit: 24, calls: [.create, .write, .synchronize, .rename, .look])
     }
 }
 
@@ -44,6 +55,22 @@ struct PublishJudgeTests {
     @Test("The judge objects to every fault of a publication", arguments: places)
     func wrong(_ place: SpoiltPlace) throws {
         try place.expectObjection(of: Self.judge("wal", true))
+    }
+
+    @Test("The judge of a partial publication objects to an external file of what is left out")
+    func partial() throws {
+        let template = try HabitTemplate.makeCoreData(journalMode: "wal")
+        let judge = try PublishJudge(template: template, isPartial: true)
+        let (path, bytes) = try #require(template.files.first { $0.key.contains("/") })
+        let file = SpoiltPlace("a file of what is left out", "an external file was published") { scratch in
+            let url = URL(filePath: scratch.path + "/group/" + path)
+            try FileManager.default.createDirectory(
+                at: url.deletingLastPathComponent(),
+                withIntermediateDirectories: true
+            )
+            try Data(bytes).write(to: url)
+        }
+        try file.expectObjection(of: judge)
     }
 
     private static func judge(_ journalMode: String, _ replaces: Bool) throws -> PublishJudge {

@@ -79,6 +79,9 @@ enum Commands {
             },
             Maker("publish, ") { try PublishJudge(template: $0.template) },
             Maker("publish, replacing, ", isPlain: false) { try PublishJudge(template: $0.template, replaces: true) },
+            Maker("publish, partial, replacing, ", isPlain: false) {
+                try PublishJudge(template: $0.template, replaces: true, isPartial: true)
+            },
             Maker("relay drain") { try RelayDrainJudge(template: $0.template) },
             Maker("relay post", isPlain: false) { RelayPostJudge(template: $0.template) },
         ]
