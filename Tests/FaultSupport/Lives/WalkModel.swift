@@ -154,7 +154,16 @@ struct WalkModel: Sendable {
 
     /// The values that a column of a version's row ever had.
     func values(of column: String, in token: String) -> Set<String> {
+        Set(contents(ofRowOf: token).compactMap { $0.values[column] })
+    }
+
+    /// True if a column of a version's row ever referred to a row.
+    func referred(_ column: String, of token: String, to other: String) -> Bool {
+        contents(ofRowOf: token).contains { content in content.links[column].map { areKin($0, other) } == true }
+    }
+
+    private func contents(ofRowOf token: String) -> [StoreContent.Row] {
         guard let row = versions[token]?.row else { return [] }
-        return Set(versions.values.filter { kin($0.row) == kin(row) }.compactMap { $0.content.values[column] })
+        return versions.values.filter { kin($0.row) == kin(row) }.map(\.content)
     }
 }

@@ -185,8 +185,8 @@ extension WalkWorld {
                 if !row.hasIntegerKey, let key = row.key, key != version.content.key {
                     found.append(("bytes", "the key of \(token) at \(name(place)) is \(key)"))
                 }
-                for (column, token) in row.links {
-                    guard let other = version.content.links[column], !model.areKin(other, token) else { continue }
+                for (column, token) in row.links
+                where version.content.links[column] != nil && !model.referred(column, of: row.token, to: token) {
                     found.append(("bytes", "\(column) of \(row.token) at \(name(place)) refers to \(token)"))
                 }
                 for (column, value) in row.values
