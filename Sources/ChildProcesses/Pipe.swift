@@ -40,11 +40,13 @@ package final class Pipe: Sendable {
     }
 
     /// Reads available bytes, waiting for the first; empty at the end, nil if the kernel reports an error.
-    package func read(atMost count: Int = 65_536) -> [UInt8]? {
+    package func read(atMost count: Int = 65_536) -> [UInt8]? { Self.read(reading, atMost: count) }
+
+    fileprivate static func read(_ descriptor: Int32, atMost count: Int = 65_536) -> [UInt8]? {
         var isRefused = false
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
             while true {
-                let count = Glibc.read(reading, buffer.baseAddress, buffer.count)
+                let count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
                 if count >= 0 {
                     initialized = count
                     return
@@ -118,4 +120,33 @@ final class CancellationWish: Sendable {
     private let wish = Atomic(false)
     var isMade: Bool { wish.load(ordering: .relaxed) }
     func make() { wish.store(true, ordering: .relaxed) }
+}
+
+/// The lines of standard input, in a program that answers the one which started it.
+///
+/// `readLine()` repeats a call that fails while `errno` is `EINTR`. The C library leaves an older `errno` at the end of the
+/// input: a process whose parent was killed would repeat the call forever.
+package struct InputLines: Sequence, IteratorProtocol {
+    private static let newline = UInt8(ascii: "\n")
+
+    private let descriptor: Int32
+    private var pending: [UInt8] = []
+
+    package init(descriptor: Int32 = 0) { self.descriptor = descriptor }
+
+    /// The next line without its end; nil at the end of the input, or after an error of the kernel.
+    package mutating func next() -> [UInt8]? {
+        var searched = 0
+        while true {
+            if let end = pending[searched...].firstIndex(of: Self.newline) {
+                defer { pending.removeFirst(end + 1) }
+                return Array(pending[..<end])
+            }
+            searched = pending.count
+            guard let bytes = Pipe.read(descriptor), !bytes.isEmpty else { break }
+            pending += bytes
+        }
+        defer { pending = [] }
+        return pending.isEmpty ? nil : pending
+    }
 }

@@ -1,3 +1,6 @@
+internal import ChildProcesses
+internal import FoundationEssentials
+internal import Glibc
 public import StoreStrategies
 public import StoreVerification
 
@@ -36,6 +39,22 @@ public struct ProbeService {
     public mutating func end() throws {
         try session?.end()
         session = nil
+    }
+
+    /// Answers the requests on standard input, one a line, until its end; then closes the store.
+    ///
+    /// The kernel ends this process if an answer takes longer than the other side waits, even if that side is gone.
+    public static func run(writingLine: (String) -> Void) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys]
+        var service = ProbeService()
+        for line in InputLines() {
+            alarm(UInt32(ProcessProbeWriter.longestAnswer.components.seconds))
+            let answer = try service.answer(to: JSONDecoder().decode(ProbeRequest.self, from: Data(line)))
+            writingLine(String(decoding: try encoder.encode(answer), as: UTF8.self))
+            alarm(0)
+        }
+        try service.end()
     }
 }
 

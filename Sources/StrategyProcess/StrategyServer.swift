@@ -1,3 +1,4 @@
+internal import ChildProcesses
 internal import Glibc
 public import StoreStrategies
 
@@ -9,8 +10,8 @@ public enum StrategyServer {
     public static func run(_ strategy: some StoreStrategy) {
         let wire = dup(1)
         guard wire != -1, dup2(2, 1) != -1 else { return }
-        while let line = readLine(strippingNewline: true) {
-            let answer = answer(to: Array(line.utf8), from: strategy)
+        for line in InputLines() {
+            let answer = answer(to: line, from: strategy)
             guard let bytes = try? answer.line(), write(bytes, to: wire) else { return }
         }
     }

@@ -22,6 +22,21 @@ struct ChildProcessTests {
         try ChildProcess.run(program, input: input, outputLimit: outputLimit, errorLimit: 1_000, until: .now + time)
     }
 
+    @Test("The lines of the input end with it, also after an interrupted call, and a large line comes whole")
+    func lines() throws {
+        let pipe = try Pipe()
+        let large = [UInt8](repeating: UInt8(ascii: "x"), count: 9000)
+        let text = Array("one\n\n".utf8) + large + Array("\nlast".utf8)
+        let written = text.withUnsafeBytes { write(pipe.writing, $0.baseAddress, $0.count) }
+        #expect(written == text.count)
+        pipe.closeWriting()
+        var lines = InputLines(descriptor: pipe.reading)
+        for expected in [Array("one".utf8), [], large, Array("last".utf8), nil, nil] {
+            errno = EINTR
+            #expect(lines.next() == expected)
+        }
+    }
+
     @Test("A program reads large input and prints large output and errors without a deadlock")
     func largeStreams() throws {
         let input = [UInt8](repeating: UInt8(ascii: "x"), count: 3 << 20)

@@ -1,4 +1,5 @@
 import CConfinement
+import ChildProcesses
 import FoundationEssentials
 import Glibc
 import SafeFiles
@@ -96,9 +97,9 @@ public struct RehearsedRun {
                 _ = write(said, line, line.count)
                 var byte: UInt8 = 0
                 // The end of the pipe means that the rehearsal is gone.
-                while read(go, &byte, 1) != 1 {
-                    guard errno == EINTR else { _exit(137) }
-                }
+                var count: Int
+                repeat { count = read(go, &byte, 1) } while count < 0 && errno == EINTR
+                guard count == 1 else { _exit(137) }
             }
         }
     }
@@ -133,8 +134,8 @@ public struct RehearsedProcess {
             path: arguments[0],
             counter: try RoundCounter(arguments[2])
         )
-        while let line = readLine() {
-            let request = try JSONDecoder().decode(ProcessRequest.self, from: Data(line.utf8))
+        for line in InputLines() {
+            let request = try JSONDecoder().decode(ProcessRequest.self, from: Data(line))
             try process.answer(request)
             if case .stop = request { break }
         }
