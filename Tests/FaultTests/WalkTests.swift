@@ -73,6 +73,43 @@ struct WalkTests {
         #expect(try violations(script, [Self.share, unshare, copy, .app(place: 1, .vacuum)]) == [])
     }
 
+    private static let publish = WalkStep.tool(.init(["publish", "{0}", "{snapshot}"]))
+    private static let soundPublish = "rm -f $3; sqlite3 $2 \"VACUUM INTO '$3'\"; chmod 444 $3"
+
+    @Test("A publication of the whole store, and one of a changed store, break no rule")
+    func soundPublication() throws {
+        let change = WalkStep.app(place: 0, .update(table: 0, pick: 0, token: 3, seed: 3))
+        #expect(try violations(Self.soundPublish, [Self.publish, change, Self.publish]) == [])
+    }
+
+    @Test(
+        "Each mistake of a publication breaks its rule",
+        arguments: [
+            (
+                soundPublish + "; sqlite3 $3 'delete from item where id = 1'",
+                "L4 publish claims success, and the snapshot differs"
+            ),
+            (soundPublish + "; chmod 644 $3", "L4 the snapshot is writable"),
+            (soundPublish + "; sqlite3 $3 'PRAGMA journal_mode = wal'", "L4 the snapshot is not in rollback mode"),
+            ("exit 0", "L4 publish claims success, and there is no snapshot"),
+            (soundPublish + "; sqlite3 $2 'delete from item where id = 1'", "L5 publish changed the store"),
+            ("sqlite3 $2 \"VACUUM INTO '$3'\"; chmod 444 $3; rm $2", "L1 … is nowhere"),
+        ]
+    )
+    func mistakenPublication(script: String, expected: String) throws {
+        let found = try violations(script, [Self.publish])
+        #expect(found.contains { $0.hasPrefix(expected) }, "\(found)")
+    }
+
+    @Test("A share that takes a snapshot for a store, and one that replaces it, break a rule")
+    func confusedSnapshot() throws {
+        let share = WalkStep.tool(.init(["share", "{0}", "{snapshot}"]))
+        let script = "if [ $1 = publish ]; then \(Self.soundPublish); exit; fi; "
+        let found = try violations(script + "rm $3; cp $2 $3; sqlite3 $3 'delete from item'", [Self.publish, share])
+        #expect(found.contains("L5 share changed the snapshot"), "\(found)")
+        #expect(found.contains("L4 share took the snapshot for a store"), "\(found)")
+    }
+
     @Test("A failing walk is shrunk to the steps that it needs")
     func shrinking() throws {
         let place = try TemporaryDirectory(prefix: "walk-tests")

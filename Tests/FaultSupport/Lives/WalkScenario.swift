@@ -13,7 +13,7 @@ package enum WalkScenario {
             "about: A walk broke the rule \(broken.rule).", "stores:",
         ]
         for (name, path) in zip(names, result.setting.paths) { lines.append("  \(name): {at: \(path)}") }
-        lines += ["files: {backups/: {}}", "steps:"]
+        lines += ["files: {backups/: {}, d/: {}}", "steps:"]
         for record in result.records {
             guard let text = step(record, result.setting) else { return nil }
             lines.append("  - " + text)
@@ -30,6 +30,7 @@ package enum WalkScenario {
         case .wrote(let place, let sql): return "write: {in: \(names[place]), sql: \(quoted(sql))}"
         case .copied(let from, let to):
             return "files: {\(setting.paths[to]): {copy: \(setting.paths[from])}}"
+        case .removedSnapshot: return "files: {\(WalkWorld.snapshotName): {remove: true}}"
         case .ran(let words, _) where words.contains { $0.contains("/bases") }: return nil
         case .ran(let words, let status):
             return "\(words[0]): [\(words.dropFirst().map(quoted).joined(separator: ", "))]"

@@ -43,7 +43,8 @@ struct WalkSource {
         }
         if let place = world.holders.keys.sorted().first, chance(0.3) { return .release(place: place) }
         if chance(0.02), let copy = copy(stores) { return copy }
-        return .tool(command(stores, open, killed: world.killed))
+        if world.published != nil, chance(0.02) { return .removeSnapshot }
+        return .tool(command(stores, open, world))
     }
 
     private mutating func beginning(_ world: WalkWorld) -> [WalkStep] {
@@ -93,14 +94,14 @@ struct WalkSource {
 
     // MARK: Commands
 
-    private mutating func command(_ stores: [Int], _ open: [Int], killed: Int) -> WalkStep.ToolCall {
+    private mutating func command(_ stores: [Int], _ open: [Int], _ world: WalkWorld) -> WalkStep.ToolCall {
         // Most commands use the pair of the previous one.
         if chance(0.3) {
             let old = stores.randomElement(using: &random) ?? 0
             let new = [0, 1, 2].filter { $0 != old }.randomElement(using: &random) ?? 1
             pair = [old, new]
         }
-        var call = sequel() ?? WalkStep.ToolCall(words() + (chance(0.7) ? ["--json"] : []))
+        var call = sequel() ?? WalkStep.ToolCall(words(world) + (chance(0.7) ? ["--json"] : []))
         if isDue(options.live, after: live), let place = pair.filter(open.contains).randomElement(using: &random) {
             call.liveWriter = WalkStep.LiveWriter(place: place, firstToken: token + 1, seed: random.next())
             token += WalkStep.LiveWriter.rows
@@ -108,7 +109,7 @@ struct WalkSource {
         }
         if options.disturbs, chance(0.03) {
             call.harm = .terminated(milliseconds: Int.random(in: 0..<150, using: &random))
-        } else if isDue(options.kills, after: killed) {
+        } else if isDue(options.kills, after: world.killed) {
             // Commands that only read, or refuse, make few calls.
             let calls = Bool.random(using: &random) ? 400 : 40
             call.harm = .killed(call: Int.random(in: 0..<calls, using: &random))
@@ -134,8 +135,9 @@ struct WalkSource {
         return WalkStep.ToolCall([chance(0.7) ? "resume" : "abort", "{\(call.places.first ?? 0)}", "--json"])
     }
 
-    private mutating func words() -> [String] {
+    private mutating func words(_ world: WalkWorld) -> [String] {
         let (old, new) = ("{\(pair[0])}", "{\(pair[1])}")
+        if chance(0.1) { return publication(old, new, world) }
         switch Int.random(in: 0..<100, using: &random) {
         case 0..<38: return share(old, new)
         case 38..<49: return ["unshare", old, new]
@@ -154,6 +156,19 @@ struct WalkSource {
         case 96..<97: return ["backups", "prune", "{backups}", "--keep-last", "1"]
         case 97..<98: return ["verify", new, "--against", old]
         default: return ["diff", old, new]
+        }
+    }
+
+    /// A publication, or a command that confuses the snapshot with a store.
+    private mutating func publication(_ old: String, _ new: String, _ world: WalkWorld) -> [String] {
+        let former = world.published.map { "{\($0.source)}" }
+        let source = chance(0.8) ? former ?? old : old
+        switch Int.random(in: 0..<10, using: &random) {
+        case 0..<6: return ["publish", source, "{snapshot}"]
+        case 6: return ["publish", old, new]
+        case 7: return chance(0.5) ? ["share", old, "{snapshot}"] : ["share", "{snapshot}", new]
+        case 8: return ["merge", "{snapshot}", old]
+        default: return ["status", old, "{snapshot}"]
         }
     }
 

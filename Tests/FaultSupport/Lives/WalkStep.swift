@@ -3,6 +3,8 @@ package enum WalkStep: Codable, Sendable, Equatable {
     case app(place: Int, AppWork)
     /// A person copies the store's files to a path without a store.
     case copy(from: Int, to: Int)
+    /// A person removes the published snapshot.
+    case removeSnapshot
     /// An app opens a store and keeps it open; an app that held the store before is ended first.
     case hold(place: Int, Hold)
     /// The app that holds a store is ended.
@@ -28,7 +30,7 @@ package enum WalkStep: Codable, Sendable, Equatable {
     }
 
     /// A command line; `{0}`, `{1}` and `{2}` are the stores' paths, `{base}` is a copy made for the call, `{backups}` the
-    /// folder of archives and `{archive}` the latest of them.
+    /// folder of archives, `{archive}` the latest of them, and `{snapshot}` the path to which stores are published.
     package struct ToolCall: Codable, Sendable, Equatable {
         package var words: [String]
         package var harm: Harm

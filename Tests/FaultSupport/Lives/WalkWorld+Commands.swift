@@ -116,6 +116,8 @@ extension WalkWorld {
 
     /// The words of the command line; nil where a placeholder has no value.
     private func arguments(of call: WalkStep.ToolCall) -> [String]? {
+        // A publication to a path without a store would make a snapshot there.
+        if call.verb == "publish", call.places.count > 1, contents[call.places[1]] == nil { return nil }
         var words: [String] = []
         for word in call.words {
             switch word {
@@ -124,6 +126,10 @@ extension WalkWorld {
                 guard let base = base(for: call) else { return nil }
                 words.append(base)
             case "{backups}": words.append(scratch.path + "/backups")
+            case "{snapshot}":
+                // Another command would make a store there.
+                guard call.verb == "publish" || published != nil else { return nil }
+                words.append(snapshotPath)
             case "{archive}":
                 guard let archive = archives.last(where: { FileManager.default.fileExists(atPath: $0.path) }) else {
                     return nil

@@ -41,6 +41,7 @@ package final class WalkWorld {
         case made(place: Int)
         case wrote(place: Int, sql: String)
         case copied(from: Int, to: Int)
+        case removedSnapshot
         case ran(words: [String], status: Int32)
         /// A step that a scenario cannot express.
         case other
@@ -101,6 +102,8 @@ package final class WalkWorld {
     var overruling: Set<Int> = []
     /// Copies that a person made of shared stores, for use as bases.
     var bases: [(path: String, content: StoreContent)] = []
+    /// The published snapshot.
+    var published: Snapshot?
     /// Commands that were killed or interrupted, and that later commands on their stores may finish.
     var unfinished: [WalkStep.ToolCall] = []
     package internal(set) var records: [Record] = []
@@ -129,12 +132,11 @@ package final class WalkWorld {
         scratch = try Scratch()
         let root = scratch.path
         places = setting.paths.map { root + "/" + $0 }
-        for folder in Set(setting.paths.map { String($0.prefix(1)) }).union(["backups"]) {
+        let folders = Set(setting.paths.map { String($0.prefix(1)) }).union(["d", "backups"]).sorted()
+        for folder in folders {
             try FileManager.default.createDirectory(atPath: root + "/" + folder, withIntermediateDirectories: true)
         }
-        shell.append(
-            "mkdir -p \(Set(setting.paths.map { String($0.prefix(1)) }).sorted().joined(separator: " ")) backups"
-        )
+        shell.append("mkdir -p " + folders.joined(separator: " "))
     }
 
     // MARK: Steps
@@ -166,6 +168,9 @@ package final class WalkWorld {
             records.append(.copied(from: from, to: to))
             copiedRows.formUnion(rowsToCopy(from))
             try readPlaces()
+            return []
+        case .removeSnapshot:
+            try removeSnapshot()
             return []
         case .tool(let call): return try tool(call, number)
         }
