@@ -110,6 +110,36 @@ struct WalkTests {
         #expect(found.contains("L4 share took the snapshot for a store"), "\(found)")
     }
 
+    private static func share(under failure: WalkStep.Failure) -> WalkStep {
+        .tool(.init(["share", "{0}", "{1}"], harm: .failed(call: 0, failure)))
+    }
+
+    @Test("A share that ends with status 14 on a full disk breaks no rule")
+    func fullDisk() throws {
+        let script = "cp $2 $3 2>/dev/null && exit 0; rm -f $3; echo no space; exit 14"
+        #expect(try violations(script, [Self.share(under: .fullDisk)]) == [])
+    }
+
+    @Test(
+        "Each mistake of a command whose file calls fail breaks its rule",
+        arguments: [
+            (.fullDisk, "cp $2 $3; exit 1", "status it ended with … under fullDisk"),
+            (.fullDisk, "cp $2 $3; exit 5", "status it ended with … under fullDisk"),
+            (.inputOutputError, "cat $2 >/dev/null; exit 14", "status it ended with … under inputOutputError"),
+            (.inputOutputError, "cat $2 >/dev/null; exit 10", "status it ended with … under inputOutputError"),
+            (.halfTransfers, "dd if=$2 of=$2.copy bs=64k; exit 1", "status it ended with … under halfTransfers"),
+            (
+                .inputOutputError, "cat $2; sqlite3 $2 \"update item set token = 'v000009' where id = 1\"; exit 4",
+                "L4 it ended with …"
+            ),
+            (.inputOutputError, "cat $2 && exit 4; cp $2 $3", "L4 the old store at … still takes writes"),
+        ] as [(WalkStep.Failure, String, String)]
+    )
+    func mistakenFailure(failure: WalkStep.Failure, script: String, expected: String) throws {
+        let found = try violations(script, [Self.share(under: failure)])
+        #expect(found.contains { $0.hasPrefix(expected) }, "\(found)")
+    }
+
     @Test("A failing walk is shrunk to the steps that it needs")
     func shrinking() throws {
         let place = try TemporaryDirectory(prefix: "walk-tests")

@@ -29,11 +29,12 @@ struct Lives: Proof {
 
         var remarks: [String] {
             let killed = endings.filter { $0.key.hasSuffix("signal \(SIGKILL)") }.values.reduce(0, +)
+            let failing = endings.filter { $0.key.contains("(failing)") }.values.reduce(0, +)
             let classes = Lives.classes.map { name, rules in
                 "\(name): \(kinds.filter { rules.contains(String($0.key.prefix { $0 != " " })) }.values.reduce(0, +))"
             }
             return [
-                "\(commands) commands, \(killed) killed, \(live) beside a live writer",
+                "\(commands) commands, \(killed) killed, \(failing) with failing file calls, \(live) beside a live writer",
                 classes.joined(separator: ", "),
             ]
         }
@@ -52,6 +53,7 @@ struct Lives: Proof {
         let start = ContinuousClock.now
         var options = Walk.Options()
         options.kills = scale.kills
+        options.failures = scale.failures
         options.live = scale.live
         if let shapes = scale.shapes { options.shapes = shapes.compactMap(StoreShape.init(rawValue:)) }
         let goesOn = { @Sendable in !scale.stopsAtFirst || tally.withLock { $0.violations.isEmpty } }

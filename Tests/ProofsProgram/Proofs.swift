@@ -45,6 +45,9 @@ struct Proofs: AsyncParsableCommand {
     @Option(help: "The fraction of a walk's commands that is killed, from 0 to 1.")
     var kills = 0.3
 
+    @Option(help: "The fraction of a walk's commands whose file calls fail, from 0 to 1.")
+    var failures = 0.1
+
     @Option(help: "The fraction of a walk's commands during which an app writes, from 0 to 1.")
     var live = 0.3
 
@@ -105,6 +108,7 @@ struct Proofs: AsyncParsableCommand {
         scale.walks = walks
         scale.walk = walk
         scale.kills = kills
+        scale.failures = failures
         scale.live = live
         scale.shapes = shapes?.split(separator: ",").map(String.init)
         if let journalMode { scale.journalModes = [journalMode] }

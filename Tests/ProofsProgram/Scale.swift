@@ -24,6 +24,7 @@ struct Scale: Sendable {
     /// The seeds of single walks to repeat.
     var walk: [UInt64] = []
     var kills = 0.3
+    var failures = 0.1
     var live = 0.3
     var shapes: [String]?
 

@@ -8,6 +8,8 @@ package struct Walk: Sendable {
         package var commands = 20
         /// The fraction of the commands that is killed.
         package var kills = 0.0
+        /// The fraction of the commands whose file calls fail.
+        package var failures = 0.0
         /// The fraction of the commands during which an app writes.
         package var live = 0.0
         /// True to include steps that keep stores open, and signals to commands.

@@ -9,7 +9,7 @@ struct WalkSource {
     /// The pair of stores that most commands use.
     private var pair = [0, 1]
     private var hasBegun = false
-    /// The previous command, where it was killed or interrupted.
+    /// The previous command, where it was killed or interrupted, or its file calls failed.
     private var harmed: WalkStep.ToolCall?
     private var commands = 0
     /// The number of commands during which an app writes.
@@ -113,6 +113,10 @@ struct WalkSource {
             // Commands that only read, or refuse, make few calls.
             let calls = Bool.random(using: &random) ? 400 : 40
             call.harm = .killed(call: Int.random(in: 0..<calls, using: &random))
+        } else if isDue(options.failures, after: world.failed) {
+            let calls = Bool.random(using: &random) ? 200 : 20
+            let failure = WalkStep.Failure.allCases.randomElement(using: &random) ?? .inputOutputError
+            call.harm = .failed(call: Int.random(in: 0..<calls, using: &random), failure)
         }
         commands += 1
         if call.harm != .none { harmed = call }

@@ -43,6 +43,10 @@ package enum WalkStep: Codable, Sendable, Equatable {
         }
 
         var verb: String { words.first ?? "" }
+        /// The failing file calls, where there are some.
+        var failure: Failure? { if case .failed(_, let failure) = harm { failure } else { nil } }
+        /// True for a command that may end at any point.
+        var isStopped: Bool { harm != .none && failure == nil }
         /// The stores that the words name, in their order.
         var places: [Int] {
             words.compactMap { word in
@@ -66,6 +70,44 @@ package enum WalkStep: Codable, Sendable, Equatable {
         case killed(call: Int)
         /// It gets SIGTERM after some milliseconds.
         case terminated(milliseconds: Int)
+        /// File calls fail, from one on.
+        case failed(call: Int, Failure)
+    }
+
+    /// How file calls of a command fail.
+    package enum Failure: String, Codable, Sendable, CaseIterable {
+        /// One call fails with EIO.
+        case inputOutputError
+        /// Every call that writes fails with EIO.
+        case brokenDisk
+        /// Every call that needs space fails with ENOSPC.
+        case fullDisk
+        /// Every other read and write fails with EINTR, which the command has to repeat.
+        case interruptedTransfers
+        /// Every other read and write transfers only half, which the command has to continue.
+        case halfTransfers
+
+        /// True where the command has to do its work all the same.
+        var isRetried: Bool { self == .interruptedTransfers || self == .halfTransfers }
+
+        /// The environment variables for the shim.
+        func environment(from call: Int) -> [String: String] {
+            let fault: Fault =
+                switch self {
+                case .inputOutputError: .inputOutputError
+                case .brokenDisk: .lastingInputOutputError
+                case .fullDisk: .lastingNoSpace
+                case .interruptedTransfers: .interrupted
+                case .halfTransfers: .shortTransfer
+                }
+            var environment = FaultPoint(number: call, fault: fault).environment
+            if isRetried {
+                let kinds = [CallKind.read, .write].reduce(UInt32(0)) { $0 | 1 << $1.rawValue }
+                environment["FAULT_SHIM_KINDS"] = String(kinds)
+                environment["FAULT_SHIM_ONCE"] = "1"
+            }
+            return environment
+        }
     }
 
     /// An app that inserts rows while a command runs; their tokens begin with a number.

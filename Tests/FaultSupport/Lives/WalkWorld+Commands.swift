@@ -20,8 +20,10 @@ extension WalkWorld {
         if call.verb == "share", isOverruling(call) { overruling.formUnion(call.places.prefix(1)) }
         shell.append("$T " + words.map(relative).joined(separator: " "))
         let writer = try call.liveWriter.flatMap(liveWriter)
-        var afterSignal: Double?
-        let ending = try run(words, call.harm, &afterSignal)
+        let execution = try run(words, call.harm)
+        let ending = execution.ending
+        var call = call
+        if !execution.isHarmed { call.harm = .none }
         let written = writer?.finish() ?? []
         let answer = Answer(ending: ending, text: try scratch.lines().joined(separator: "\n"))
         let outcome = answer.object("summary")?["outcome"] as? String
@@ -30,7 +32,8 @@ extension WalkWorld {
         if !written.isEmpty, let place = call.liveWriter?.place {
             shell[shell.count - 1] += ", while an app at \(relative(places[place])) inserted \(written.count) rows"
         }
-        endings["\(call.verb) \(call.harm == .none ? "" : "(harmed) ")\(ending)", default: 0] += 1
+        let harm = call.harm == .none ? "" : call.failure == nil ? "(harmed) " : Self.failing
+        endings["\(call.verb) \(harm)\(ending)", default: 0] += 1
         if case .exited(let status) = ending, call.harm == .none, call.liveWriter == nil {
             records.append(.ran(words: words.map(named), status: status))
         } else {
@@ -41,7 +44,7 @@ extension WalkWorld {
         try findArchives()
         if let place = call.liveWriter?.place { try record(written, at: place) }
         var found = try objections(to: call, answer, before: before, number)
-        if let afterSignal, afterSignal > Self.answerTime {
+        if let afterSignal = execution.afterSignal, afterSignal > Self.answerTime {
             found.append(Violation(step: number, rule: "L7", text: "it worked for \(afterSignal) s after SIGTERM"))
         }
         note(call, ending)
@@ -70,7 +73,7 @@ extension WalkWorld {
         guard !Self.readers.contains(call.verb) else { return }
         switch ending {
         case .exited(0): unfinished.removeAll { !Set($0.places).isDisjoint(with: call.places) }
-        case .exited(let status) where ![5, 6, 130].contains(status): break
+        case .exited(let status) where ![5, 6, 130].contains(status) && call.failure == nil: break
         default: unfinished.append(call)
         }
     }
@@ -79,8 +82,7 @@ extension WalkWorld {
     func askForStatus() throws {
         for old in places {
             for new in places where new != old {
-                var afterSignal: Double?
-                _ = try run(["status", old, new, "--json", "--lock-timeout", "300ms"], .none, &afterSignal)
+                _ = try run(["status", old, new, "--json", "--lock-timeout", "300ms"], .none)
                 name(pathsIn: try scratch.lines().joined(separator: "\n"))
             }
         }
@@ -88,29 +90,56 @@ extension WalkWorld {
 
     private static func waits(_ verb: String) -> Bool { verb != "backups" && verb != "inspect" }
 
-    private func run(_ words: [String], _ harm: WalkStep.Harm, _ afterSignal: inout Double?) throws -> Command.Ending {
+    /// The mark of commands whose file calls failed.
+    private static let failing = "(failing) "
+    /// The number of commands whose file calls failed.
+    var failed: Int { endings.filter { $0.key.contains(Self.failing) }.values.reduce(0, +) }
+
+    /// How a command was executed.
+    private struct Execution {
+        let ending: Command.Ending
+        /// The processor time that it used after SIGTERM.
+        var afterSignal: Double?
+        /// False if it did not reach the file call that was to fail.
+        var isHarmed = true
+    }
+
+    private func run(_ words: [String], _ harm: WalkStep.Harm) throws -> Execution {
         let command = program.map { Command(executable: $0, arguments: words) } ?? .tool(words)
         let deadline = Deadline(after: Self.patience)
         switch harm {
-        case .none: return try scratch.run(command, shim: nil, point: nil, deadline: deadline)
+        case .none: return Execution(ending: try scratch.run(command, shim: nil, point: nil, deadline: deadline))
         case .killed(let call):
             let point = FaultPoint(number: call, fault: .killBefore)
             let ending = try scratch.run(command, shim: FaultSweep.shim, point: point, deadline: deadline)
             if ending == .killed(signal: SIGKILL) { shell[shell.count - 1] += "   # killed at file call \(call)" }
-            return ending
+            return Execution(ending: ending)
+        case .failed(let call, let failure):
+            let environment = failure.environment(from: call)
+            let ending = try scratch.run(
+                command,
+                shim: FaultSweep.shim,
+                environment: environment,
+                deadline: deadline
+            )
+            let report = try scratch.report()
+            guard report.harmed > 0 else { return Execution(ending: ending, isHarmed: false) }
+            shell[shell.count - 1] += "   # \(failure) from file call \(call) on: \(report.firstHarmed)"
+            return Execution(ending: ending)
         case .terminated(let milliseconds):
             let process = try scratch.start(command)
             guard !Command.hasEnded(process, within: .milliseconds(milliseconds)) else {
-                return Command.ending(of: process, killingAfter: deadline)
+                return Execution(ending: Command.ending(of: process, killingAfter: deadline))
             }
             let used = Command.processorTime(of: process)
             kill(process.id, SIGTERM)
             shell[shell.count - 1] += "   # SIGTERM after \(milliseconds) ms"
             // A zombie process still reports its processor time.
             let hasEnded = Command.hasEnded(process, within: .seconds(30))
-            afterSignal = Command.processorTime(of: process) - used
+            let afterSignal = Command.processorTime(of: process) - used
             if !hasEnded { process.signal(SIGKILL) }
-            return Command.ending(of: process, killingAfter: deadline)
+            let ending = Command.ending(of: process, killingAfter: deadline)
+            return Execution(ending: ending, afterSignal: afterSignal)
         }
     }
 

@@ -9,6 +9,11 @@ extension WalkWorld {
         "plan", "status", "verify", "diff", "inspect", "backup", "backups", "publish",
     ]
 
+    /// Verbs that find nothing only where there is no store.
+    private static let searchers: Set<String> = makers.union(["unshare", "status", "diff"])
+    /// Those that need only their first store.
+    private static let makers: Set<String> = ["share", "plan", "backup", "publish"]
+
     /// Columns whose values depend on keys or on other columns.
     private static let kept: Set<String> = ["parent", "ZHABIT", "size", "kind", "Z_ENT", "Z_OPT"]
 
@@ -21,7 +26,6 @@ extension WalkWorld {
     ) throws -> [Violation] {
         var found: [(rule: String, text: String)] = []
         found += ending(of: call, answer)
-        let isHarmed = call.harm != .none
         let live = call.liveWriter?.place
         let isDone = answer.ending == .exited(0)
         if call.verb == "backups" { found += prunedArchives(call) }
@@ -40,7 +44,7 @@ extension WalkWorld {
             let isLateMerge =
                 call.verb == "unshare" && place == call.places.last
                 && call.places.first.map { live == $0 || holders[$0] != nil } == true
-            if case .exited(let status) = answer.ending, !isHarmed, place != live, !isLateMerge, status != 0,
+            if case .exited(let status) = answer.ending, !call.isStopped, place != live, !isLateMerge, status != 0,
                 status != 6,
                 old.digest != new.digest
             {
@@ -55,7 +59,7 @@ extension WalkWorld {
         }
         found += try missingRows()
         let parked = newlyParkedRows()
-        if isDone, !isHarmed {
+        if isDone, !call.isStopped {
             found += parked.subtracting(named).sorted().map { ("L1", "no command named \(relative($0))") }
             for path in parked { model.overrule(try tokens(in: path).filter(isWon(byAnother:))) }
         }
@@ -96,7 +100,7 @@ extension WalkWorld {
     private func ending(of call: WalkStep.ToolCall, _ answer: Answer) -> [(String, String)] {
         switch answer.ending {
         case .hung: return [("L7", "it did not end")]
-        case .killed(SIGKILL) where call.harm != .none: return []
+        case .killed(SIGKILL) where call.isStopped: return []
         case .killed(SIGTERM):
             // The signal came before the program handled signals, and so before it did anything.
             if case .terminated = call.harm { return [] }
@@ -107,11 +111,23 @@ extension WalkWorld {
             if status != 0, answer.text.isEmpty { return [("status", "status \(status) without a message")] }
             // A store named like a log is a usage error.
             if status == 2, setting.hasOddNames { return [] }
-            // The command was not disturbed, and walks make no other usage errors.
-            if [1, 2, 5, 14, 130].contains(status), call.harm == .none {
-                return [("status", "it ended with \(status): \(relative(answer.text.suffix(300).description))")]
-            }
-            return []
+            guard !call.isStopped, isUnexplained(status, of: call) else { return [] }
+            let circumstances = call.failure.map { " under \($0)" } ?? ""
+            return [("status", "it ended with \(status)\(circumstances): \(relative("\(answer.text.suffix(300))"))")]
+        }
+    }
+
+    /// True for a status that neither the stores nor failing file calls explain; walks make no usage errors.
+    private func isUnexplained(_ status: Int32, of call: WalkStep.ToolCall) -> Bool {
+        guard let failure = call.failure, !failure.isRetried else { return [1, 2, 5, 14, 130].contains(status) }
+        switch status {
+        case 1, 5: return failure == .fullDisk
+        case 14: return failure != .fullDisk
+        // A store that cannot be read is not absent.
+        case 10:
+            let needed = Self.makers.contains(call.verb) ? Array(call.places.prefix(1)) : call.places
+            return Self.searchers.contains(call.verb) && needed.allSatisfy { contents[$0] != nil }
+        default: return [2, 130].contains(status)
         }
     }
 
