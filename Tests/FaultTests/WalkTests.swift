@@ -16,13 +16,22 @@ struct WalkTests {
 
     /// Runs steps with a shell script as the tool; the words of a command are `$2` and so on.
     private func violations(_ script: String, _ steps: [WalkStep]) throws -> [String] {
+        try broken(script, steps).map(\.kind)
+    }
+
+    /// The broken rules with their rows, stores and numbers.
+    private func texts(_ script: String, _ steps: [WalkStep]) throws -> [String] {
+        try broken(script, steps).map { "\($0.rule) \($0.text)" }
+    }
+
+    private func broken(_ script: String, _ steps: [WalkStep]) throws -> [WalkWorld.Violation] {
         let place = try TemporaryDirectory(prefix: "walk-tests")
         let program = place.directory.path + "/tool"
         let fence = "CREATE TRIGGER f BEFORE INSERT ON item BEGIN SELECT raise(ABORT, 'moved'); END"
         let text = "#!/bin/sh\nfence=\"\(fence)\"\n\(script)\n"
         try text.write(toFile: program, atomically: false, encoding: .utf8)
         try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: program)
-        return try Walk.replay(Self.beginning + steps, in: Self.setting, program: program).violations.map(\.kind)
+        return try Walk.replay(Self.beginning + steps, in: Self.setting, program: program).violations
     }
 
     @Test("A share that copies everything and fences the old store breaks no rule")
@@ -138,6 +147,29 @@ struct WalkTests {
     func mistakenFailure(failure: WalkStep.Failure, script: String, expected: String) throws {
         let found = try violations(script, [Self.share(under: failure)])
         #expect(found.contains { $0.hasPrefix(expected) }, "\(found)")
+    }
+
+    @Test(
+        "A declined share that changes something breaks a rule, and so does one that fails without a reason",
+        arguments: [
+            ("echo declined; exit 130", "--confirm {declines}", ""), ("echo no; exit 1", "--confirm {dies}", ""),
+            ("echo no; exit 1", "--resolver {fails}", ""),
+            ("cp $2 $3; sqlite3 $2 \"$fence\"", "--confirm {accepts}", ""),
+            ("cp $2 $3; sqlite3 $2 \"$fence\"", "--confirm {declines}", "L5 share was declined, and changed a/s.db"),
+            ("cp $2 $3; echo no; exit 130", "--confirm {declines}", "L5 share was declined, and changed b/s.db"),
+            (": > $3.staged; echo no; exit 1", "--confirm {dies}", "L5 share was declined, and changed b/s.db.staged"),
+            ("echo no; exit 130", "--confirm {accepts}", "status it ended with 130"),
+            ("echo no; exit 1", "--resolver {takesOld}", "status it ended with 1"),
+            (
+                "sqlite3 $2 \"update item set token = 'v000009' where id = 1\"; echo no; exit 1", "--resolver {fails}",
+                "L4 it ended with 1"
+            ),
+        ]
+    )
+    func decisions(script: String, options: String, expected: String) throws {
+        let share = WalkStep.tool(.init(["share", "{0}", "{1}"] + options.split(separator: " ").map(String.init)))
+        let found = try texts(script, [share])
+        #expect(expected.isEmpty ? found == [] : found.contains { $0.hasPrefix(expected) }, "\(found)")
     }
 
     @Test("A failing walk is shrunk to the steps that it needs")

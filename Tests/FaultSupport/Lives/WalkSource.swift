@@ -44,7 +44,19 @@ struct WalkSource {
         if let place = world.holders.keys.sorted().first, chance(0.3) { return .release(place: place) }
         if chance(0.02), let copy = copy(stores) { return copy }
         if world.published != nil, chance(0.02) { return .removeSnapshot }
-        return .tool(command(stores, open, world))
+        let call = command(stores, open, world)
+        // A conflict, for a program to decide.
+        if call.words.contains("--resolver"), pair.allSatisfy(open.contains), chance(0.7) {
+            let table = Int.random(in: world.shape.tables.indices, using: &random)
+            let pick = Int.random(in: 0..<1000, using: &random)
+            pending = pair.map { place in
+                token += 1
+                return .app(place: place, .update(table: table, pick: pick, token: token, seed: random.next()))
+            }
+            pending.append(.tool(call))
+            return pending.removeFirst()
+        }
+        return .tool(call)
     }
 
     private mutating func beginning(_ world: WalkWorld) -> [WalkStep] {
@@ -144,10 +156,11 @@ struct WalkSource {
         if chance(0.1) { return publication(old, new, world) }
         switch Int.random(in: 0..<100, using: &random) {
         case 0..<38: return share(old, new)
-        case 38..<49: return ["unshare", old, new]
+        case 38..<49: return ["unshare", old, new] + deciding("--resolver", WalkProgram.resolvers, 0.2)
         case 49..<64:
             let (into, from) = chance(0.5) ? (old, new) : (new, old)
             return ["merge", into, from] + (chance(0.4) ? ["--base", "{base}"] : []) + policy(0.15)
+                + deciding("--resolver", WalkProgram.resolvers, 0.2)
         case 64..<74: return ["unmerge", chance(0.5) ? old : new]
         case 74..<80: return ["status", old, new]
         case 80..<83: return ["plan", old, new]
@@ -183,7 +196,20 @@ struct WalkSource {
             words += ["--on-both", ["fail", "keep-old", "keep-new", "merge"].randomElement(using: &random) ?? "fail"]
         }
         words += policy(0.12)
+        let isConfirmed = chance(0.2)
         return words
+            + (isConfirmed
+                ? deciding("--confirm", WalkProgram.vetoes, 1) : deciding("--resolver", WalkProgram.resolvers, 0.2))
+    }
+
+    /// A program that decides; where the kernel cannot confine it, it runs nevertheless.
+    private mutating func deciding(
+        _ option: String,
+        _ programs: [WalkProgram],
+        _ probability: Double
+    ) -> [String] {
+        guard chance(probability), let program = programs.randomElement(using: &random) else { return [] }
+        return [option, program.word, "--plugin-sandbox", "best-effort"]
     }
 
     private mutating func policy(_ probability: Double) -> [String] {

@@ -13,9 +13,10 @@ extension WalkWorld {
     private static let answerTime = 0.6
 
     func tool(_ call: WalkStep.ToolCall, _ number: Int) throws -> [Violation] {
-        guard var words = arguments(of: call) else { return [] }
+        guard var words = try arguments(of: call) else { return [] }
         if !holders.isEmpty, Self.waits(call.verb) { words += ["--lock-timeout", "300ms"] }
         let before = contents
+        let files = try fingerprint(before: call)
         if call.value(of: "--old") == "capture" { captured.formUnion(call.places.prefix(1)) }
         if call.verb == "share", isOverruling(call) { overruling.formUnion(call.places.prefix(1)) }
         shell.append("$T " + words.map(relative).joined(separator: " "))
@@ -44,6 +45,8 @@ extension WalkWorld {
         try findArchives()
         if let place = call.liveWriter?.place { try record(written, at: place) }
         var found = try objections(to: call, answer, before: before, number)
+        found += try unwantedChanges(by: call, answer, files, before)
+            .map { Violation(step: number, rule: $0.0, text: $0.1) }
         if let afterSignal = execution.afterSignal, afterSignal > Self.answerTime {
             found.append(Violation(step: number, rule: "L7", text: "it worked for \(afterSignal) s after SIGTERM"))
         }
@@ -54,8 +57,9 @@ extension WalkWorld {
         return found
     }
 
-    /// True for a command in whose conflicts one side may lose by the policy that it names, or that its share recorded.
+    /// True for a command in whose conflicts one side may lose by the policy or resolver that it names, or by the policy that its share recorded.
     func isOverruling(_ call: WalkStep.ToolCall) -> Bool {
+        if call.names(.takesOld) || call.names(.takesShared) { return true }
         guard let policy = call.value(of: "--policy") else {
             return call.verb != "merge" && call.places.prefix(1).contains(where: overruling.contains)
         }
@@ -144,7 +148,7 @@ extension WalkWorld {
     }
 
     /// The words of the command line; nil where a placeholder has no value.
-    private func arguments(of call: WalkStep.ToolCall) -> [String]? {
+    private func arguments(of call: WalkStep.ToolCall) throws -> [String]? {
         // A publication to a path without a store would make a snapshot there.
         if call.verb == "publish", call.places.count > 1, contents[call.places[1]] == nil { return nil }
         var words: [String] = []
@@ -164,7 +168,7 @@ extension WalkWorld {
                     return nil
                 }
                 words.append(archive.path)
-            default: words.append(word)
+            default: words.append(try WalkProgram(word: word).map(path(of:)) ?? word)
             }
         }
         return words

@@ -119,6 +119,9 @@ extension WalkWorld {
 
     /// True for a status that neither the stores nor failing file calls explain; walks make no usage errors.
     private func isUnexplained(_ status: Int32, of call: WalkStep.ToolCall) -> Bool {
+        // A failing program of the person, and a declined share.
+        if status == 1, call.names(.fails) || call.names(.dies) { return false }
+        if status == 130, call.names(.declines) { return false }
         guard let failure = call.failure, !failure.isRetried else { return [1, 2, 5, 14, 130].contains(status) }
         switch status {
         case 1, 5: return failure == .fullDisk
