@@ -26,9 +26,9 @@ package struct KnownHistory: Sendable {
     }
     private static func sql(at place: Int = 0, _ text: String) -> WalkStep { .app(place: place, .sql(text)) }
     /// A command; a, b and c are the stores' paths.
-    private static func tool(_ line: String) -> WalkStep {
+    private static func tool(_ line: String, harm: WalkStep.Harm = .none) -> WalkStep {
         let names = ["a": "{0}", "b": "{1}", "c": "{2}"]
-        return .tool(.init(line.split(separator: " ").map { names[String($0)] ?? String($0) }))
+        return .tool(.init(line.split(separator: " ").map { names[String($0)] ?? String($0) }, harm: harm))
     }
 
     package static let all = [
@@ -204,6 +204,14 @@ package struct KnownHistory: Sendable {
             .integerKey,
             [
                 insert(1), tool("share a b"), tool("share b a --old capture --on-both keep-new"),
+            ]
+        ),
+        KnownHistory(
+            "a share whose reads are interrupted",
+            .coreDataOwnTables,
+            [
+                insert(1), insert(2, into: 1), insert(3, into: 2),
+                tool("share a b --old capture", harm: .failed(call: 19, .interruptedTransfers)),
             ]
         ),
     ]
