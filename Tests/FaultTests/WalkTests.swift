@@ -172,6 +172,39 @@ struct WalkTests {
         #expect(expected.isEmpty ? found == [] : found.contains { $0.hasPrefix(expected) }, "\(found)")
     }
 
+    @Test(
+        "A cleaning that removes the last copy of a row, writes with -n or reports wrongly breaks a rule",
+        arguments: [
+            ("", "", ""), ("rm $2.withdrawn", "", "L1 v000003 is nowhere"),
+            (": > $2.new", "-n", "L5 clean -n may write nothing, and changed b/s.db.new"),
+            (
+                #"echo "{\"type\":\"leftover\",\"path\":\"$2.withdrawn\",\"state\":\"removed\"}""#, "",
+                "L4 clean says removed of what is there"
+            ),
+            (
+                #"echo "{\"type\":\"leftover\",\"path\":\"$2.other\",\"state\":\"kept\"}""#, "",
+                "L4 clean says kept of what is not there"
+            ),
+            ("sqlite3 ${2%b/s.db}a/s.db \"update item set x = 'other'\"", "", "L5 clean changed the store at a/s.db"),
+        ]
+    )
+    func cleanings(script: String, option: String, expected: String) throws {
+        // The withdrawn store alone has a row.
+        let tool = """
+            case $1 in
+            share) cp $2 $3; sqlite3 $2 "$fence";;
+            unshare) mv $3 $3.withdrawn; echo $3.withdrawn; sqlite3 $2 'DROP TRIGGER f';;
+            clean) \(script.isEmpty ? ":" : script);;
+            esac
+            """
+        let steps: [WalkStep] = [
+            Self.share, .app(place: 1, .insert(table: 0, token: 3, seed: 3)),
+            .tool(.init(["unshare", "{0}", "{1}"])), .tool(.init(["clean", "{1}"] + (option.isEmpty ? [] : [option]))),
+        ]
+        let found = try texts(tool, steps)
+        #expect(expected.isEmpty ? found == [] : found.contains { $0.hasPrefix(expected) }, "\(found)")
+    }
+
     @Test("A failing walk is shrunk to the steps that it needs")
     func shrinking() throws {
         let place = try TemporaryDirectory(prefix: "walk-tests")

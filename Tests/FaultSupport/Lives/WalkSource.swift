@@ -154,6 +154,7 @@ struct WalkSource {
     private mutating func words(_ world: WalkWorld) -> [String] {
         let (old, new) = ("{\(pair[0])}", "{\(pair[1])}")
         if chance(0.1) { return publication(old, new, world) }
+        if chance(0.08) { return cleaning() }
         switch Int.random(in: 0..<100, using: &random) {
         case 0..<38: return share(old, new)
         case 38..<49: return ["unshare", old, new] + deciding("--resolver", WalkProgram.resolvers, 0.2)
@@ -174,6 +175,12 @@ struct WalkSource {
         case 97..<98: return ["verify", new, "--against", old]
         default: return ["diff", old, new]
         }
+    }
+
+    private mutating func cleaning() -> [String] {
+        let place = chance(0.5) ? pair[0] : pair[1]
+        return ["clean", chance(0.5) ? "{\(place)}" : "{folder \(place)}"] + (chance(0.35) ? ["-n"] : [])
+            + (chance(0.2) ? ["--keep", "1"] : [])
     }
 
     /// A publication, or a command that confuses the snapshot with a store.

@@ -29,8 +29,9 @@ package enum WalkStep: Codable, Sendable, Equatable {
         case idle, readTransaction, writeTransaction
     }
 
-    /// A command line; `{0}`, `{1}` and `{2}` are the stores' paths, `{base}` is a copy made for the call, `{backups}` the
-    /// folder of archives, `{archive}` the latest of them, and `{snapshot}` the path to which stores are published.
+    /// A command line; `{0}`, `{1}` and `{2}` are the stores' paths, `{folder 0}` and so on their folders, `{base}` is a copy
+    /// made for the call, `{backups}` the folder of archives, `{archive}` the latest of them, and `{snapshot}` the path to
+    /// which stores are published.
     ///
     /// See `WalkProgram` for others.
     package struct ToolCall: Codable, Sendable, Equatable {
@@ -48,7 +49,8 @@ package enum WalkStep: Codable, Sendable, Equatable {
         func names(_ program: WalkProgram) -> Bool { words.contains(program.word) }
         /// True for a share that must not go on, if it asks.
         var isVetoed: Bool { names(.declines) || names(.dies) }
-        var mustChangeNothing: Bool { isVetoed }
+        var isRehearsal: Bool { words.contains("-n") }
+        var mustChangeNothing: Bool { isVetoed || isRehearsal }
         /// The failing file calls, where there are some.
         var failure: Failure? { if case .failed(_, let failure) = harm { failure } else { nil } }
         /// True for a command that may end at any point.

@@ -155,6 +155,9 @@ extension WalkWorld {
         for word in call.words {
             switch word {
             case "{0}", "{1}", "{2}": words.append(places[Int(word.dropFirst().dropLast()) ?? 0])
+            case "{folder 0}", "{folder 1}", "{folder 2}":
+                let store = places[Int(word.dropFirst(8).dropLast()) ?? 0]
+                words.append(URL(fileURLWithPath: store).deletingLastPathComponent().path)
             case "{base}":
                 guard let base = base(for: call) else { return nil }
                 words.append(base)

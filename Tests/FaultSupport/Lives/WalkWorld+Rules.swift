@@ -6,7 +6,7 @@ extension WalkWorld {
     private static let statuses: Set<Int32> = [0, 1, 2, 3, 4, 5, 6, 10, 11, 12, 13, 14, 130]
     /// Verbs that write to no store.
     static let readers: Set<String> = [
-        "plan", "status", "verify", "diff", "inspect", "backup", "backups", "publish",
+        "plan", "status", "verify", "diff", "inspect", "backup", "backups", "publish", "clean",
     ]
 
     /// Verbs that find nothing only where there is no store.
@@ -30,6 +30,7 @@ extension WalkWorld {
         let isDone = answer.ending == .exited(0)
         if call.verb == "backups" { found += prunedArchives(call) }
         found += leftStores(call, answer, before)
+        found += cleaningObjections(to: call, answer)
         found += try snapshotObjections(to: call, answer, before)
         for place in places.indices {
             guard let new = contents[place] else { continue }
@@ -275,7 +276,7 @@ extension WalkWorld {
             .map { ("L2", "the store at \(name($0)) is gone") }
     }
 
-    private func prunedArchives(_ call: WalkStep.ToolCall) -> [(String, String)] {
+    func prunedArchives(_ call: WalkStep.ToolCall) -> [(String, String)] {
         let gone = archives.filter { access($0.path, F_OK) != 0 }
         guard let last = archives.last, gone.contains(where: { $0.path == last.path }) else {
             for archive in gone { model.renounce(archive.tokens) }
