@@ -100,7 +100,7 @@ public struct ShareOptions: Sendable {
     ///
     /// A share asks once. It asks again if a store changes before the plan is carried out, and stops as `busy` after several
     /// such changes. A share with nothing to do does not ask, and the recovery of an interrupted run is not asked about:
-    /// it completes, or rolls back, what was accepted. After false the share throws `cancelled`, and nothing was changed; an
+    /// it completes, or rolls back, what was accepted. After false the share throws `cancelled`, and nothing else was changed; an
     /// error stops it, too. Cancelling the share cancels the closure's task, which then has 15 seconds.
     public var confirm: (@Sendable (SharePlan) async throws -> Bool)?
 

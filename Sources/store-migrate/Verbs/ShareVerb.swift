@@ -38,7 +38,7 @@ struct ShareVerb: ConfiguredVerb {
     @Option(
         help: ArgumentHelp(
             """
-            A program that is asked before anything is written: it gets the plan as JSON, as plan prints it, on standard input, \
+            A program that is asked before the share writes anything: it gets the plan as JSON, as plan prints it, on standard input, \
             and ends with 0 for yes or 1 for no. It is confined as plugins are.
             """,
             valueName: "file"

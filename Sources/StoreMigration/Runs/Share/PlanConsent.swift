@@ -39,7 +39,7 @@ final class PlanConsent {
                 .cancelled,
                 "the plan was declined",
                 path: plan.new.path,
-                advice: "Nothing was changed. Run the command again to be asked again."
+                advice: "Nothing of this plan was carried out. Run the command again to be asked again."
             )
         }
         accepted = (plan, states)
