@@ -72,8 +72,8 @@ extension ObjectGraph {
         }
     }
 
-    /// Reads a fault's values; false if its row is gone, so that it has no inverse to change.
-    private func fireIfPresent(_ object: ManagedObject) throws -> Bool {
+    /// Reads a fault's values; false if its row is gone.
+    func fireIfPresent(_ object: ManagedObject) throws -> Bool {
         do {
             try fire(object)
             return true

@@ -73,8 +73,9 @@ extension ObjectGraph {
             if try isSettled || isWanted(object) { result.append(object) }
             seen.insert(object)
         }
-        for object in pending where !seen.contains(object) {
-            if try isWanted(object) { result.append(object) }
+        for object in pending where !seen.contains(object) && fetch.includes(object) {
+            // A change of a to-many relationship does not read the object, whose row may be gone.
+            if try fireIfPresent(object) && isWanted(object) { result.append(object) }
         }
         return result
     }

@@ -60,4 +60,27 @@ struct StalenessTests {
             #expect(try dummies.map { try $0.value(forKey: "name") } == ["elsewhere", "mine"])
         }
     }
+
+    @Test("A fetch omits an object that another context deleted, of which only a to-many relationship is changed here")
+    func deletedElsewhere() throws {
+        let stack = try SiblingStack(Library.model)
+        let (book, tag) = try stack.background.performAndWait { context in
+            let objects = try ["Comic", "Tag"].map { try context.insertNewObject(forEntityName: $0) }
+            try context.save()
+            return (objects[0].objectID, objects[1].objectID)
+        }
+        try stack.main.performAndWait { context in
+            try context.object(with: tag).add(context.object(with: book), toKey: "books")
+        }
+        try stack.background.performAndWait { context in
+            try context.delete(context.object(with: book))
+            try context.save()
+        }
+        try stack.main.performAndWait { context in
+            let books = try context.fetch(FetchRequest(entityName: "Book"))
+            let tags = try context.fetch(FetchRequest(entityName: "Tag"))
+            #expect(books.isEmpty && tags.map(\.objectID) == [tag])
+            #expect(try context.count(for: FetchRequest(entityName: "Comic")) == 0)
+        }
+    }
 }
