@@ -30,9 +30,9 @@ final class DisplacedStore {
         identity = status.identity
         try requirePageSize()
         // The new content is committed through the log. An older frame there, such as a fence, would hide from a reader
-        // of both files that the log belongs to the replaced store. The checkpoint is best effort: readers and writers
-        // may block it.
-        try? connection.checkpointPassively()
+        // of both files that the log belongs to the replaced store. Readers and writers may block the checkpoint; a failing
+        // disk is no reason to go on.
+        do { try connection.checkpointPassively() } catch let error as StoreError where error.code == .busy {}
     }
 
     deinit {
