@@ -40,7 +40,7 @@ extension ManagedObjectContext {
 
     /// Takes in a save of another context.
     public func process(_ notice: ContextDidSave, as processing: SaveProcessing) throws {
-        let controllers = graph.controllers.values.compactMap { $0() }
+        let controllers = graph.controllers.values.compactMap { $0() as? FetchedResultsController }
         switch processing {
         case .merge:
             try mergeChanges(fromContextDidSave: notice)

@@ -69,28 +69,11 @@ struct MergeArguments: ParsableArguments {
 
     static func choice(_ text: String) throws -> PolicyChoice {
         let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-        guard let name = parts.last, parts.first?.isEmpty == false, let policy = policy(named: name) else {
+        guard let name = parts.last, parts.first?.isEmpty == false, let policy = StoreMergePolicy(argument: name) else {
             let names = ["shared", "late"] + StoreMergePolicy.allCases.map(\.rawValue)
             throw ValidationError("'\(text)' is not a policy; choose one of \(names.joined(separator: ", "))")
         }
         return PolicyChoice(entity: parts.count == 2 ? parts[0] : nil, policy: policy)
-    }
-
-    private static func policy(named name: String) -> StoreMergePolicy? {
-        switch name {
-        case "shared": .mergeByPropertyStoreTrump
-        case "late": .mergeByPropertyObjectTrump
-        default: StoreMergePolicy(rawValue: name)
-        }
-    }
-
-    /// The name of a policy in the arguments.
-    static func name(of policy: StoreMergePolicy) -> String {
-        switch policy {
-        case .mergeByPropertyStoreTrump: "shared"
-        case .mergeByPropertyObjectTrump: "late"
-        default: policy.rawValue
-        }
     }
 
     static func identity(_ text: String) throws -> IdentityChoice {

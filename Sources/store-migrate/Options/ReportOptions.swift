@@ -19,56 +19,6 @@ struct ReportOptions: ParsableArguments {
     func validate() throws {
         guard report?.text != "-" else { throw ValidationError("--report takes a file, not standard output") }
     }
-
-    /// Runs `body` with a report, and writes the page whether `body` returns or throws.
-    ///
-    /// Fails before `body` runs if the page cannot be written. The page never replaces a file of `stores`. `subject` and
-    /// `failure` form its title when the run failed.
-    func accompany(
-        _ words: [String],
-        of subject: String,
-        _ stores: [StoreLocation],
-        failure: String,
-        _ reporter: Reporter,
-        _ body: (RunReport) throws -> Ending
-    ) throws -> Ending {
-        guard let report else { return try body(RunReport(reporter, words)) }
-        try report.requireFile()
-        let run = try RunReport(reporter, words, file: ReportFile(report.url, besides: stores))
-        do {
-            return run.close(try body(run))
-        } catch {
-            run.close(Failure(error), title: "\(subject) \(failure)")
-            throw error
-        }
-    }
-}
-
-/// How a verb reports.
-struct ReportingOptions: ParsableArguments {
-    /// How progress is shown.
-    enum Progress: String, CaseIterable, ExpressibleByArgument {
-        /// A redrawn line on a terminal, nothing elsewhere.
-        case auto
-        /// A line for each phase and each tenth of it.
-        case plain
-        case none
-    }
-
-    @Flag(help: "Print one JSON object per line; the last is a summary.")
-    var json = false
-
-    @Flag(name: .shortAndLong, help: "Print only the result and errors.")
-    var quiet = false
-
-    @Flag(name: .shortAndLong, help: "Print more: every finding, the digest, and a log of the steps.")
-    var verbose = false
-
-    @Flag(name: .customLong("no-color"), help: "Use no colours; the variable NO_COLOR does the same.")
-    var noColor = false
-
-    @Option(help: ArgumentHelp("How to show progress: auto, plain or none.", valueName: "style"))
-    var progress: Progress = .auto
 }
 
 /// What a restore may replace.

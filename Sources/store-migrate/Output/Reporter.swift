@@ -157,14 +157,8 @@ final class Reporter: Sendable {
 }
 
 extension Reporter {
-    /// Shows the result of a share, or the one error line that names the decision to make.
-    func show(_ outcome: ShareOutcome, _ missing: ShareOptions.MissingPolicy, _ places: PlacesArguments, took: Duration)
-        -> Ending
-    {
-        show(outcome, missing, old: places.old.path, new: places.newPath, took: took)
-    }
-
-    /// The same for verbs that take only the old store.
+    /// Shows the result of a share, or the one error line that names the decision to make; `new` is nil for a verb that takes
+    /// only the old store.
     func show(
         _ outcome: ShareOutcome,
         _ missing: ShareOptions.MissingPolicy,

@@ -19,12 +19,12 @@ extension MergeSummary {
         return .object(
             [
                 ("type", .string("merge")), ("into", .string(into)), ("from", .string(from)),
-                ("epoch", .optional(epoch)), ("policy", .optional(policy.map(MergeArguments.name))),
+                ("epoch", .optional(epoch)), ("policy", .optional(policy.map(\.argument))),
                 (
                     "policies",
                     .object(
                         (policies ?? [:]).sorted { $0.key < $1.key }
-                            .map { ($0.key, .string(MergeArguments.name(of: $0.value))) }
+                            .map { ($0.key, .string($0.value.argument)) }
                     )
                 ),
             ] + amounts.map { ($0.0, .integer(Int64($0.1))) } + [

@@ -43,8 +43,8 @@ extension MergeSummary {
     private var deciding: String {
         guard let policy else { return "" }
         let others = (policies ?? [:]).sorted { $0.key < $1.key }
-            .map { ", for \($0.key) '\(MergeArguments.name(of: $0.value))'" }
-        return Escaped.text(" (policy '\(MergeArguments.name(of: policy))'" + others.joined() + ")")
+            .map { ", for \($0.key) '\($0.value.argument)'" }
+        return Escaped.text(" (policy '\(policy.argument)'" + others.joined() + ")")
     }
 
     /// Conflicts, notes, and the file of the losing rows.

@@ -40,8 +40,9 @@ final class ObjectGraph {
     private var lastOrder = 0
     private var observers: [Int: (ObjectsDidChange) -> Void] = [:]
     private var lastObserver = 0
-    /// The fetched results controllers that follow the context, by their observers' numbers.
-    var controllers: [Int: () -> FetchedResultsController?] = [:]
+    /// The fetched results controllers that follow the context, by their observers' numbers; the runtime does not know their
+    /// type.
+    var controllers: [Int: () -> AnyObject?] = [:]
     /// The objects of which a merge reports to the observers that another context deleted them.
     var deletedElsewhere: Set<ManagedObject> = []
 
