@@ -9,11 +9,8 @@ final class AsideFolder {
     private let container: Directory
     private var folder: Directory?
 
-    /// The files that this run moved here, with their origins.
-    private var taken: [(name: String, original: String, source: Directory)] = []
-
-    /// True when this run moved nothing here.
-    var isEmpty: Bool { taken.isEmpty }
+    /// The last file that this run moved here, with its origin.
+    private var last: (name: String, original: String, source: Directory)?
 
     static let prefix = ".store-migrate-aside-"
 
@@ -49,7 +46,6 @@ final class AsideFolder {
     func open(onCreate: (FileIdentity) throws -> Void) throws -> Directory {
         if let folder { return folder }
         let opened = try create()
-        // Set first, so that rollback removes the folder if a later step fails.
         folder = opened
         try container.synchronize()
         try onCreate(opened.status().identity)
@@ -76,32 +72,6 @@ final class AsideFolder {
 
     /// The folder, when this run has opened it.
     func opened() -> Directory? { folder }
-
-    /// Moves the files of this run back, and removes the folder when it is empty then.
-    ///
-    /// A log or journal stays here when another process has created a store at `location`: that store would replay it.
-    func putBack(to location: StoreLocation) throws {
-        guard let folder else { return }
-        while let (name, original, source) = taken.last {
-            let isClaimed =
-                try location.sidecarNames.contains(original) && container.status(of: location.name) != nil
-            if try !isClaimed && folder.status(of: name) != nil {
-                try folder.moveDurably(name, to: original, in: source)
-            }
-            taken.removeLast()
-        }
-        guard try folder.entries().isEmpty else { return try folder.synchronize() }
-        try container.removeDirectory(name)
-        try container.synchronize()
-    }
-
-    /// Removes the copies of a run that was rolled back; the originals are in their places.
-    func removeCopies() throws {
-        guard let folder else { return }
-        try Self.removeContents(of: folder)
-        try container.removeDirectory(name)
-        try container.synchronize()
-    }
 
     static func removeContents(of folder: Directory) throws {
         for entry in try folder.entries() {
@@ -130,15 +100,15 @@ final class AsideFolder {
             target = "\(file).\(number)"
             number += 1
         }
-        // Recorded first, so that rollback moves the file back if a later step fails.
-        taken.append((target, file, source))
         try source.moveDurably(file, to: target, in: folder)
+        last = (target, file, source)
         return try folder.status(of: target)?.identity
     }
 
     /// Moves the last displaced file back, without regard to its neighbours; it stays here if its name is taken.
     func putBackLast() throws {
-        guard let folder, let (name, original, source) = taken.popLast() else { return }
+        guard let folder, let (name, original, source) = last else { return }
+        last = nil
         do {
             try folder.moveDurably(name, to: original, in: source)
         } catch {

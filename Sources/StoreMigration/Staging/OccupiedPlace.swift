@@ -25,8 +25,6 @@ final class OccupiedPlace: CopyDestination {
     private let lifted: Set<String>
     /// The folder of the run's journal; nil when the new content is the same store's, so that no record becomes void.
     private let home: StateFolder?
-    /// The external files about to move into place, once the journal records them.
-    private var announcedFiles = NameTable<FileIdentity>()
     /// The external files to remove after the commit point; nil before the replacement is journalled.
     private var removal: ExternalFilesOfDisplacedStore.Removal?
     private(set) var placed: PlacedStore?
@@ -86,7 +84,6 @@ final class OccupiedPlace: CopyDestination {
         )
         try journal.append(.replacing(replacement))
         removal = replacement.removal
-        announcedFiles = externalFiles
         try copy.external.publish(to: context.new, in: context.container) { name, folder in
             try aside.take(name, from: folder) { _ in }
         }
@@ -96,12 +93,6 @@ final class OccupiedPlace: CopyDestination {
         try displaced.replaceContent()
         placed?.token = try context.container.token(of: context.new.name)
         try journal.append(.published(displaced.identity))
-    }
-
-    func putBack() throws {
-        try StagedExternalFiles.takeBack(announcedFiles, of: context.new, in: context.container)
-        try ExternalFilesOfDisplacedStore.restore(from: aside.opened(), to: context.new, in: context.container)
-        try aside.removeCopies()
     }
 
     func tidy(after copy: StagedCopy) throws {

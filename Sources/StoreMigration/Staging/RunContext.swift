@@ -62,27 +62,22 @@ struct RunContext {
         )
     }
 
-    /// Records that the run begins, over the old store with this identity.
+    /// The record that begins the run over the old store with this file identity.
     ///
     /// `descriptions` is nil when the copy of the old store is described by no strategy.
-    func begin(
-        _ journal: inout MigrationJournal,
+    func identity(
         over identity: FileIdentity,
         _ descriptions: [StoreRole: PersistentStoreDescription]?
-    ) throws {
-        try journal.append(
-            .begin(
-                JournalRecord.RunIdentity(
-                    transaction: transaction,
-                    old: old,
-                    oldIdentity: identity,
-                    new: new,
-                    policy: settings.treatment,
-                    recordedChoices: settings.choices,
-                    descriptions: descriptions?.byRoleName,
-                    migratesTo: target?.path
-                )
-            )
+    ) -> JournalRecord.RunIdentity {
+        JournalRecord.RunIdentity(
+            transaction: transaction,
+            old: old,
+            oldIdentity: identity,
+            new: new,
+            policy: settings.treatment,
+            recordedChoices: settings.choices,
+            descriptions: descriptions?.byRoleName,
+            migratesTo: target?.path
         )
     }
 

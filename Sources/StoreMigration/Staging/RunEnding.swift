@@ -77,6 +77,12 @@ struct RunEnding {
         CapturedBase.removeUnneeded(for: journal.state, in: try folder.open())
     }
 
+    /// Records the end of a run that replaced the store at its own path: there is no pair and no receipt.
+    static func closeInPlace(migrating: Bool, removing nest: Nest?, _ journal: inout MigrationJournal) throws {
+        try nest?.remove()
+        try journal.append(migrating ? .migrated : .restored)
+    }
+
     private func receipt(_ content: String) -> Receipt {
         let receipt = Receipt(
             transaction: context.transaction,

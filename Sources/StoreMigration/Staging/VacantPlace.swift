@@ -9,8 +9,6 @@ final class VacantPlace: CopyDestination {
     private let context: RunContext
     private let aside: AsideFolder
     private let clears: Bool
-    /// The external files about to move into place, once the journal records them.
-    private var announcedFiles = NameTable<FileIdentity>()
     private(set) var placed: PlacedStore?
 
     /// A vacant destination, or, with `clears`, one with an unreadable file.
@@ -40,7 +38,6 @@ final class VacantPlace: CopyDestination {
             modified: status.modified
         )
         try journal.append(.publishing(publication))
-        announcedFiles = externalFiles
 
         let lease = clears ? try moveStoreAside(&journal) : nil
         defer { lease?.release() }
@@ -58,11 +55,6 @@ final class VacantPlace: CopyDestination {
         placed?.token = try context.container.token(of: context.new.name)
         try context.container.synchronize()
         try journal.append(.published(identity))
-    }
-
-    func putBack() throws {
-        try StagedExternalFiles.takeBack(announcedFiles, of: context.new, in: context.container)
-        try aside.putBack(to: context.new)
     }
 
     func tidy(after copy: StagedCopy) {}

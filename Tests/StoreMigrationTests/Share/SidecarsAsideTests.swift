@@ -44,16 +44,6 @@ struct SidecarsAsideTests {
     func besideOthers() throws {
         let aside = AsideFolder(for: "t", in: container)
         try aside.take(log, from: container) { _ in }
-        try makeTheirs()
-        try aside.putBack(to: places.newStore)
-        try expectTheirs()
-        #expect(try aside.opened()?.entries() == [log])
-    }
-
-    @Test("Recovery after a crash leaves a displaced log aside when another process has created a store")
-    func besideOthersAfterCrash() throws {
-        let aside = AsideFolder(for: "t", in: container)
-        try aside.take(log, from: container) { _ in }
         let identity = try aside.opened()?.status().identity
         try makeTheirs()
         let remains = try #require(try AsideRemains(of: "t", identity: identity, in: container))
@@ -69,18 +59,12 @@ struct SidecarsAsideTests {
     func comeBack(isWithStore: Bool) throws {
         if isWithStore { try makeTheirs() }
         let before = try places.container.everything().mapValues(\.bytes)
-        for isCrash in [false, true] {
-            let aside = AsideFolder(for: "t", in: container)
-            if isWithStore { try aside.take(places.name, from: container) { _ in } }
-            try aside.take(log, from: container) { _ in }
-            if isCrash {
-                let identity = try aside.opened()?.status().identity
-                try AsideRemains(of: "t", identity: identity, in: container)?.putBack(to: places.newStore)
-            } else {
-                try aside.putBack(to: places.newStore)
-            }
-            #expect(try places.container.everything().mapValues(\.bytes) == before)
-        }
+        let aside = AsideFolder(for: "t", in: container)
+        if isWithStore { try aside.take(places.name, from: container) { _ in } }
+        try aside.take(log, from: container) { _ in }
+        let identity = try aside.opened()?.status().identity
+        try AsideRemains(of: "t", identity: identity, in: container)?.putBack(to: places.newStore)
+        #expect(try places.container.everything().mapValues(\.bytes) == before)
     }
 
     @Test("A rollback that a power cut interrupted leaves a log one name, after its store is back")

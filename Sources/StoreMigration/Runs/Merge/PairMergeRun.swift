@@ -1,5 +1,4 @@
 import ChangeMerging
-import Logging
 import SafeFiles
 import StoreFormat
 import StoreVerification
@@ -9,12 +8,13 @@ import StoreVerification
 /// The common state is a snapshot of the source: the target has all of it afterwards, applied or parked, and the
 /// target's own additions are not part of it. A copy of the snapshot is journalled before the merge commits, and
 /// becomes the base of the next merge. The epoch that the transaction leaves identifies the merge.
-struct PairMergeRun {
-    private let context: RunContext
-    private let identity: FileIdentity
+struct PairMergeRun: RunWork {
+    let context: RunContext
+    private let oldIdentity: FileIdentity
     private let base: Base?
     private let takesNew: Bool
     private let isFencing: Bool
+    private var merged: Merged?
 
     /// The common state of both stores.
     enum Base {
@@ -29,13 +29,18 @@ struct PairMergeRun {
     /// with `fencing` the old store is fenced when its snapshot is taken.
     init(_ context: RunContext, identity: FileIdentity, base: Base?, takesNew: Bool, fencing: Bool) {
         self.context = context
-        self.identity = identity
+        oldIdentity = identity
         self.base = base
         self.takesNew = takesNew
         isFencing = fencing && !takesNew
     }
 
     private var into: StoreLocation { takesNew ? context.old : context.new }
+
+    var identity: JournalRecord.RunIdentity { context.identity(over: oldIdentity, context.descriptions) }
+    /// Only the merged store shows whether a commit that failed took effect.
+    var isCommitted: Bool? { nil }
+    var mayHaveFenced: Bool { isFencing }
 
     /// Merges the stores; an error before the commit point rolls everything back.
     func run(_ journal: inout MigrationJournal) throws -> RunResult {
@@ -44,20 +49,15 @@ struct PairMergeRun {
         }
         try MergeSettlement(of: into, context.surroundings)
             .forgetMarks(of: journal.records)
-        try context.begin(&journal, over: identity, context.descriptions)
-        let merged: Merged
-        do {
-            merged = try merge(&journal)
-        } catch {
-            try takeBack(&journal, cause: error)
-            throw error
-        }
-        do {
-            return try MergeCloser(context, merged.merging, leftMark: merged.leftMark)
-                .close(&journal, merged.summary, merged.records, merged.findings)
-        } catch {
-            throw MigrationError(error).afterPublishing
-        }
+        return try JournalledRun(self).carryOut(&journal)
+    }
+
+    mutating func commit(_ journal: inout MigrationJournal) throws { merged = try merge(&journal) }
+
+    mutating func finish(_ journal: inout MigrationJournal) throws -> RunResult {
+        guard let merged else { throw MigrationError(.failed, "nothing was merged", path: into.path) }
+        return try MergeCloser(context, merged.merging, leftMark: merged.leftMark)
+            .close(&journal, merged.summary, merged.records, merged.findings)
     }
 
     private struct Merged {
@@ -157,20 +157,5 @@ struct PairMergeRun {
                 return made
             }
         }
-    }
-
-    /// Rolls the run back, unless the merge was committed after all; then it counts as interrupted.
-    private func takeBack(_ journal: inout MigrationJournal, cause: any Error) throws {
-        guard case .interrupted(let run) = journal.state else { return }
-        let recovery = try RunRecovery(run, settings: context.settings, surroundings: context.surroundings.silent)
-        do {
-            if try recovery.decision() == .back {
-                try recovery.recover(&journal)
-                return
-            }
-        } catch {
-            context.logger.error("rollback failed", metadata: ["error": "\(error)", "cause": "\(cause)"])
-        }
-        throw MigrationError(cause).afterPublishing
     }
 }

@@ -171,24 +171,23 @@ struct LightweightMigrationRun {
             settings: .inPlace,
             surroundings: surroundings
         )
-        let run = InPlaceRun(context: context)
         let reading = try OldStateRecorder.read(place, in: context.container)
-        try run.begin(migratesTo: target.path, &journal)
         var migrated: ModelMigrator.Result?
-        let result: InPlaceRun.Result
-        do {
-            result = try run.carryOut(
-                to: { OccupiedPlace(context, expecting: $0.source, journalledIn: nil) },
-                endingWith: .migrated,
-                &journal,
-                stage: { folder in
-                    try surroundings.reader.withView(of: place) { view in
-                        let (staged, done) = try stage(context, view, reading, in: folder())
-                        migrated = done
-                        return staged
-                    }
+        var run = InPlaceRun(
+            context,
+            to: { OccupiedPlace(context, expecting: $0.source, journalledIn: nil) },
+            stage: { folder in
+                try surroundings.reader.withView(of: place) { view in
+                    let (staged, done) = try stage(context, view, reading, in: folder())
+                    migrated = done
+                    return staged
                 }
-            )
+            }
+        )
+        run.migratesTo = target.path
+        let result: ReplacedStore
+        do {
+            result = try run.run(&journal)
         } catch is DestinationWritten {
             throw MigrationError(
                 .busy,
@@ -225,7 +224,7 @@ struct LightweightMigrationRun {
         _ view: StoreView,
         _ reading: TokenReading,
         in nest: Nest
-    ) throws -> (InPlaceRun.Staged, ModelMigrator.Result) {
+    ) throws -> (StagedContent, ModelMigrator.Result) {
         // A view of a store that is written all the time has no still main file, and the store would change again before
         // the commit.
         guard view.kind != .live else { throw DestinationWritten() }
@@ -246,7 +245,7 @@ struct LightweightMigrationRun {
         try image.close()
         copy.recordMigration(orphanedFiles: migrated.orphanedFiles, proof)
         let source = try expectation(view, reading, in: context.container)
-        return (InPlaceRun.Staged(copy: copy, token: view.token, digest: nil, source: source), migrated)
+        return (StagedContent(copy: copy, token: view.token, digest: nil, source: source), migrated)
     }
 
     /// The state in which the store was read.

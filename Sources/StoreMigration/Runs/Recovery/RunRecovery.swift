@@ -12,6 +12,8 @@ struct RunRecovery {
     let run: RunState.InterruptedRun
     private let settings: RunSettings
     private let surroundings: Surroundings
+    /// The run's open container; nil if it is opened by its path.
+    private var opened: Directory?
 
     /// Prepares to recover a run; `new` is the caller's new path, used if the run's container has moved.
     init(
@@ -29,6 +31,12 @@ struct RunRecovery {
         settings.treatment = run.run.policy
         settings.choices = run.run.choices
         self.settings = settings
+    }
+
+    /// Prepares to roll back a run that failed in this process; the rollback is not cancelled with it.
+    init(_ run: RunState.InterruptedRun, in context: RunContext) throws(FileError) {
+        try self.init(run, settings: context.settings, surroundings: context.surroundings.silent)
+        opened = context.container
     }
 
     /// Recovers an interrupted run in the journal of a store that another run is about to write to: what the journal says
@@ -162,9 +170,13 @@ struct RunRecovery {
     private var logger: Logger { surroundings.logger }
     private var inspector: StoreInspector { surroundings.silent.inspector(.layout) }
 
-    private func goBack(_ journal: inout MigrationJournal, keepsAside: Bool = false) throws {
+    /// Rolls back what the run made before its commit point.
+    ///
+    /// With `keepsAside`, the store's former content stays in the displaced files. `mayHaveFenced` is false for a run that
+    /// certainly set no fence: the old store is not read then.
+    func goBack(_ journal: inout MigrationJournal, keepsAside: Bool = false, mayHaveFenced: Bool = true) throws {
         let new = run.run.new
-        if let container = try gatherer.folder(of: new) {
+        if let container = try opened ?? gatherer.folder(of: new) {
             // A store that was written to since may have the run's content, which refers to these files.
             if !keepsAside {
                 let externalFiles = run.publication?.externalFiles ?? run.replacement?.externalFiles ?? [:]
@@ -181,7 +193,7 @@ struct RunRecovery {
             try nest(in: container)?.remove()
         }
         // The fence of an earlier run stays, because that run is in force again.
-        if run.former?.completion.isFenced != true, !run.run.isInPlace { try liftOwnFence() }
+        if mayHaveFenced, run.former?.completion.isFenced != true, !run.run.isInPlace { try liftOwnFence() }
         let folder = try stateFolder.open()
         try MergeRecords.remove(run.run.transaction, in: folder)
         try journal.append(.rolledBack)
@@ -371,7 +383,10 @@ extension RunRecovery {
             )
         }
         try tidy(container)
-        try nest(in: container)?.remove()
-        try journal.append(run.run.migratesInPlace ? .migrated : .restored)
+        try RunEnding.closeInPlace(
+            migrating: run.run.migratesInPlace,
+            removing: nest(in: container),
+            &journal
+        )
     }
 }

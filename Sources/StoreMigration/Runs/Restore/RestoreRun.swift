@@ -92,24 +92,15 @@ struct RestoreRun {
         _ context: RunContext,
         mode: UInt32,
         _ journal: inout MigrationJournal,
-        to destination: () -> Destination
+        to destination: @escaping () -> Destination
     ) throws -> RestoreOutcome {
         let digest = unpacked.manifest.store.digest
-        var run = InPlaceRun(context: context)
-        // The restored store may predate the common state of its pairs, at a vacant destination too.
-        run.voidRecords = { journal in
-            try PairRecords(store: place, surroundings: surroundings)
-                .void(because: "a backup was restored", holding: &journal, at: stateFolder)
-        }
-        run.carryAlong = carryRelay
-        try run.begin(restores: digest, &journal)
-        let result = try run.carryOut(
+        var run = InPlaceRun(
+            context,
             to: { _ in destination() },
-            endingWith: .restored,
-            &journal,
             stage: { folder in
                 try gatherer.reader.withView(of: unpacked.location) { view in
-                    InPlaceRun.Staged(
+                    StagedContent(
                         copy: try proved(context, view, in: folder(), mode: mode),
                         token: view.token,
                         digest: digest
@@ -117,6 +108,14 @@ struct RestoreRun {
                 }
             }
         )
+        run.restores = digest
+        // The restored store may predate the common state of its pairs, at a vacant destination too.
+        run.voidRecords = { journal in
+            try PairRecords(store: place, surroundings: surroundings)
+                .void(because: "a backup was restored", holding: &journal, at: stateFolder)
+        }
+        run.carryAlong = carryRelay
+        let result = try run.run(&journal)
         return outcome(
             context.transaction,
             keptAside: result.keptAside,

@@ -10,45 +10,42 @@ import SystemPackage
 /// The commit protocol orders the steps: stage, prove, lock, complete, publish, fence, unlock, prove the rest, close. A
 /// captured store gets no fence, so its lock is released when the copy is complete, and the rest of the proof precedes
 /// publication. A run that brings a store back fences before it publishes.
-struct CopyRun {
+struct CopyRun<Destination: CopyDestination>: RunWork {
     /// How often a copy is migrated again because programs wrote to the old store meanwhile.
-    private static let mostMigrations = 4
+    private static var mostMigrations: Int { 4 }
 
-    private let context: RunContext
+    let context: RunContext
     private let inspection: StoreInspection
+    private let destination: Destination
     private let view: StoreView?
+    private var progress = CopyProgress()
 
     /// Prepares the run; with `view`, the old store is read only, neither locked nor fenced.
-    init(_ context: RunContext, inspection: StoreInspection, view: StoreView? = nil) {
+    init(_ context: RunContext, inspection: StoreInspection, to destination: Destination, view: StoreView? = nil) {
         self.context = context
         self.inspection = inspection
+        self.destination = destination
         self.view = view
     }
 
-    /// Shares the store; an error before the commit point rolls everything back.
-    func run(to destination: some CopyDestination, _ journal: inout MigrationJournal) throws -> RunResult {
-        try context.begin(&journal, over: inspection.identity, context.described?.descriptions)
-        var progress = CopyProgress()
-        do {
-            let copy = try stage(&progress, &journal)
-            try place(copy, at: destination, &progress, &journal)
-        } catch {
-            if destination.placed != nil { throw MigrationError(error).afterPublishing }
-            progress.lock?.rollback()
-            try liftFirstFence(progress, cause: error)
-            try context.rollBack(destination, progress.nest, &journal, cause: error)
-            throw error
-        }
-        do {
-            if let copy = progress.copy { try destination.tidy(after: copy) }
-            return try RunCloser(context, progress, placed: destination.placed, inspection: inspection).close(&journal)
-        } catch {
-            throw MigrationError(error).afterPublishing
-        }
+    var identity: JournalRecord.RunIdentity {
+        context.identity(over: inspection.identity, context.described?.descriptions)
+    }
+
+    var isCommitted: Bool? { destination.placed != nil }
+    var mayHaveFenced: Bool { progress.isFencedFirst }
+
+    mutating func commit(_ journal: inout MigrationJournal) throws { try place(stage(&journal), &journal) }
+
+    mutating func release() { progress.lock?.rollback() }
+
+    mutating func finish(_ journal: inout MigrationJournal) throws -> RunResult {
+        if let copy = progress.copy { try destination.tidy(after: copy) }
+        return try RunCloser(context, progress, placed: destination.placed, inspection: inspection).close(&journal)
     }
 
     /// Copies, proves and catches up with writers, all without a lock.
-    private func stage(_ progress: inout CopyProgress, _ journal: inout MigrationJournal) throws -> StagedCopy {
+    private mutating func stage(_ journal: inout MigrationJournal) throws -> StagedCopy {
         let nest = try Nest(creating: context.transaction, in: context.container)
         progress.nest = nest
         try journal.append(.nest(nest.identity))
@@ -67,12 +64,7 @@ struct CopyRun {
     }
 
     /// Completes the copy under the old store's lock and publishes it.
-    private func place(
-        _ copy: StagedCopy,
-        at destination: some CopyDestination,
-        _ progress: inout CopyProgress,
-        _ journal: inout MigrationJournal
-    ) throws {
+    private mutating func place(_ copy: StagedCopy, _ journal: inout MigrationJournal) throws {
         var start = ContinuousClock.now
         if let view {
             progress.oldStore = LockedMoment(of: view)
@@ -89,10 +81,10 @@ struct CopyRun {
         case .fence:
             if let migration = copy.migration { try copy.adopt(migration) }
             try copy.treat()
-            if context.settings.fencesFirst { try fenceFirst(&progress) }
+            if context.settings.fencesFirst { try fenceFirst() }
             try destination.place(copy, oldToken: oldToken, digest: copy.provedDigest, &journal)
             RunMoment.placed.pass()
-            if context.settings.fencesFirst { progress.lock?.rollback() } else { try commitFence(&progress) }
+            if context.settings.fencesFirst { progress.lock?.rollback() } else { try commitFence() }
             progress.lockHold = start.duration(to: .now)
             try journal.append(.fenced)
         case .capture:
@@ -139,37 +131,26 @@ struct CopyRun {
     }
 
     /// Fences the old store and releases its lock.
-    private func commitFence(_ progress: inout CopyProgress) throws {
+    private mutating func commitFence() throws {
         guard let lock = progress.lock else { return }
         progress.findings += try FenceWriter(lock).set(transaction: context.transaction, newPath: context.new.path)
         try lock.commit(deadline: context.lockDeadline())
     }
 
     /// Fences the old store and takes its lock again, so that it stays as it was copied.
-    private func fenceFirst(_ progress: inout CopyProgress) throws {
+    private mutating func fenceFirst() throws {
         guard let lock = progress.lock else { return }
         // A rollback lifts the fence, which must be the run's own.
         try StoreFence.requireNone(in: lock)
         progress.isFencedFirst = true
-        try commitFence(&progress)
+        try commitFence()
         try lock.beginWriting(deadline: context.lockDeadline(), monitor: context.monitor)
         // A fence does not refuse new tables.
         guard try progress.oldStore?.isUndisturbed() == true else { throw OldStoreWritten(path: context.old.path) }
     }
-
-    /// Lifts the fence of a run that is rolled back; if that fails, recovery lifts it.
-    private func liftFirstFence(_ progress: CopyProgress, cause: any Error) throws {
-        guard progress.isFencedFirst else { return }
-        do {
-            try FenceWriter.lift(from: context.old, lockTimeout: context.surroundings.lockTimeout)
-        } catch {
-            context.logger.error("the fence was not lifted", metadata: ["error": "\(error)", "cause": "\(cause)"])
-            throw MigrationError(cause).afterPublishing
-        }
-    }
 }
 
-/// What a run has made so far, for the later steps and for rollback.
+/// What a run has made so far, for the later steps.
 struct CopyProgress {
     var nest: Nest?
     var copy: StagedCopy?

@@ -5,111 +5,119 @@ import StoreFormat
 ///
 /// The copy is renamed into place or, after a copy of the existing store was kept, replaces that store's content in one
 /// transaction. There is no old store to fence, and no receipt to write.
-struct InPlaceRun {
-    /// A copy in the staging folder, flushed and proved.
-    struct Staged {
-        let copy: StagedCopy
-        /// The token of the store that was copied.
-        let token: FileToken
-        /// The content digest of the copy; nil to compute it.
-        let digest: String?
-        /// The state that the store must still have when its content is replaced; nil when any is permitted.
-        var source: Expectation?
-    }
-
-    /// What the run left.
-    struct Result {
-        let copy: StagedCopy
-        /// The folder with the replaced store's files; nil when there was none.
-        let keptAside: String?
-        let findings: [Finding]
-    }
-
+struct InPlaceRun<Destination: CopyDestination>: RunWork {
     let context: RunContext
+    /// The content digest of the backup that a restore brings.
+    var restores: String?
+    /// The path of the model that a migration carries out.
+    var migratesTo: String?
+    /// Makes the copy in a staging folder that its argument creates; repeated calls create it anew.
+    let stage: (_ folder: () throws -> Nest) throws -> StagedContent
+    /// Where the staged copy goes.
+    let destination: (StagedContent) -> Destination
     /// Makes the records of the store's pairs void before publication; does nothing for content that keeps them valid.
     var voidRecords: (inout MigrationJournal) throws -> Void = { _ in }
     /// What follows publication, before the run is recorded as complete.
     var carryAlong: () -> [Finding] = { [] }
 
+    private var nest: Nest?
+    private var target: Destination?
+    private var staged: StagedContent?
+
+    init(
+        _ context: RunContext,
+        to destination: @escaping (StagedContent) -> Destination,
+        stage: @escaping (_ folder: () throws -> Nest) throws -> StagedContent
+    ) {
+        (self.context, self.destination, self.stage) = (context, destination, stage)
+    }
+
     private var place: StoreLocation { context.new }
 
-    /// The record that begins a run over the store at `place`.
-    func begin(
-        restores: String? = nil,
-        migratesTo: String? = nil,
-        _ journal: inout MigrationJournal
-    ) throws {
-        let identity = try context.container.status(of: place.name)?.identity ?? context.container.status().identity
-        try journal.append(
-            .begin(
-                JournalRecord.RunIdentity(
-                    transaction: context.transaction,
-                    old: place,
-                    oldIdentity: identity,
-                    new: place,
-                    policy: .capture,
-                    restores: restores,
-                    migratesTo: migratesTo
-                )
+    var identity: JournalRecord.RunIdentity {
+        get throws {
+            JournalRecord.RunIdentity(
+                transaction: context.transaction,
+                old: place,
+                oldIdentity: try context.container.status(of: place.name)?.identity
+                    ?? context.container.status().identity,
+                new: place,
+                policy: context.settings.treatment,
+                restores: restores,
+                migratesTo: migratesTo
             )
-        )
+        }
     }
 
-    /// Stages and publishes the copy, and ends the run with the record `end`.
-    ///
-    /// `stage` calls its argument for an empty staging folder; it may be repeated, and then gets a new folder each time.
-    /// `destination` is called with the staged copy.
-    func carryOut<Destination: CopyDestination>(
-        to destination: (Staged) -> Destination,
-        endingWith end: JournalRecord,
-        _ journal: inout MigrationJournal,
-        stage: (_ folder: () throws -> Nest) throws -> Staged
-    ) throws -> Result {
-        var nest: Nest?
-        var target: Destination?
-        let staged: Staged
+    var isCommitted: Bool? { target?.placed != nil }
+    /// There is no old store to fence.
+    var mayHaveFenced: Bool { false }
+
+    /// Carries out the run.
+    func run(_ journal: inout MigrationJournal) throws -> ReplacedStore {
         do {
-            staged = try stage {
-                try nest?.remove()
-                nest = nil
-                let made = try Nest(creating: context.transaction, in: context.container)
-                nest = made
-                try journal.append(.nest(made.identity))
-                RunMoment.copying.pass()
-                return made
-            }
-            try context.monitor.checkCancellation()
-            context.monitor.report(.publishing, 0, of: 1)
-            RunMoment.publishing.pass()
-            try voidRecords(&journal)
-            let chosen = destination(staged)
-            target = chosen
-            try chosen.place(staged.copy, oldToken: staged.token, digest: staged.digest, &journal)
-            RunMoment.placed.pass()
-        } catch {
-            if target?.placed != nil { throw MigrationError(error).afterPublishing }
-            try context.rollBack(target, nest, &journal, cause: error)
-            if error is DestinationAppeared {
-                throw MigrationError(.busy, "another process created a store at the destination", path: place.path)
-            }
-            throw error
-        }
-        do {
-            try target?.tidy(after: staged.copy)
-            let findings = (staged.copy.proof?.findings ?? []) + carryAlong()
-            try nest?.remove()
-            try journal.append(end)
-            context.monitor.report(.publishing, 1, of: 1)
-            RunMoment.published.pass()
-            let aside = AsideFolder.name(for: context.transaction)
-            let isKept = try context.container.status(of: aside) != nil
-            return Result(
-                copy: staged.copy,
-                keptAside: isKept ? place.folder + "/" + aside : nil,
-                findings: findings
-            )
-        } catch {
-            throw MigrationError(error).afterPublishing
+            return try JournalledRun(self).carryOut(&journal)
+        } catch is DestinationAppeared {
+            throw MigrationError(.busy, "another process created a store at the destination", path: place.path)
         }
     }
+
+    mutating func commit(_ journal: inout MigrationJournal) throws {
+        let stage = stage
+        let staged = try stage {
+            try nest?.remove()
+            nest = nil
+            let made = try Nest(creating: context.transaction, in: context.container)
+            nest = made
+            try journal.append(.nest(made.identity))
+            RunMoment.copying.pass()
+            return made
+        }
+        self.staged = staged
+        try context.monitor.checkCancellation()
+        context.monitor.report(.publishing, 0, of: 1)
+        RunMoment.publishing.pass()
+        try voidRecords(&journal)
+        let target = destination(staged)
+        self.target = target
+        try target.place(staged.copy, oldToken: staged.token, digest: staged.digest, &journal)
+        RunMoment.placed.pass()
+    }
+
+    mutating func finish(_ journal: inout MigrationJournal) throws -> ReplacedStore {
+        guard let staged, let target else {
+            throw MigrationError(.failed, "no store was published", path: place.path)
+        }
+        try target.tidy(after: staged.copy)
+        let findings = (staged.copy.proof?.findings ?? []) + carryAlong()
+        try RunEnding.closeInPlace(migrating: migratesTo != nil, removing: nest, &journal)
+        context.monitor.report(.publishing, 1, of: 1)
+        RunMoment.published.pass()
+        let aside = AsideFolder.name(for: context.transaction)
+        let isKept = try context.container.status(of: aside) != nil
+        return ReplacedStore(
+            copy: staged.copy,
+            keptAside: isKept ? place.folder + "/" + aside : nil,
+            findings: findings
+        )
+    }
+}
+
+/// A copy in the staging folder, flushed and proved, that replaces the store at its path.
+struct StagedContent {
+    let copy: StagedCopy
+    /// The token of the store that was copied.
+    let token: FileToken
+    /// The content digest of the copy; nil to compute it.
+    let digest: String?
+    /// The state that the store must still have when its content is replaced; nil when any is permitted.
+    var source: Expectation?
+}
+
+/// What a run in place left.
+struct ReplacedStore {
+    let copy: StagedCopy
+    /// The folder with the replaced store's files; nil when there was none.
+    let keptAside: String?
+    let findings: [Finding]
 }

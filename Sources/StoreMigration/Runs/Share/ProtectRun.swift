@@ -1,82 +1,94 @@
 import ChangeMerging
-import Logging
 import SafeFiles
 import StoreFormat
 import StoreVerification
 
 /// Carries out a plan that copies nothing: the old store is fenced, and the run recorded.
-struct ProtectRun {
-    private let context: RunContext
+struct ProtectRun: RunWork {
+    let context: RunContext
     private let inspection: StoreInspection
     private let protection: ShareWork.Protection
+    /// The identity of the new store's file.
+    private let placed: FileIdentity
+    private let connection: StoreConnection
+    private var digest: StoreDigest?
+    private var findings: [Finding] = []
 
-    init(_ context: RunContext, inspection: StoreInspection, _ protection: ShareWork.Protection) {
+    /// Opens the old store before the journal begins, so that a store that cannot be opened leaves no run behind.
+    init(_ context: RunContext, inspection: StoreInspection, _ protection: ShareWork.Protection) throws {
+        guard let placed = try context.container.status(of: context.new.name)?.identity else {
+            throw DestinationAppeared(path: context.new.path)
+        }
         self.context = context
         self.inspection = inspection
         self.protection = protection
+        self.placed = placed
+        connection = try context.openOldStore()
     }
+
+    var identity: JournalRecord.RunIdentity { context.identity(over: inspection.identity, context.descriptions) }
+    /// The record that ends the run commits it, too: nothing else becomes visible.
+    var isCommitted: Bool? { false }
+    var mayHaveFenced: Bool { context.settings.treatment == .fence }
 
     /// Fences the old store, and records its content.
     ///
     /// Throws `OldStoreWritten` when that is not what the plan relies on: it would be recorded as settled unseen.
-    func run(_ journal: inout MigrationJournal) throws -> RunResult {
-        guard let identity = try context.container.status(of: context.new.name)?.identity else {
-            throw DestinationAppeared(path: context.new.path)
-        }
-        // Opened before the journal begins, so that a store that cannot be opened leaves no run behind.
-        let connection = try context.openOldStore()
-        try context.begin(&journal, over: inspection.identity, context.descriptions)
+    mutating func commit(_ journal: inout MigrationJournal) throws {
         RunMoment.protecting.pass()
-        do {
-            let findings = try context.settings.treatment == .fence ? fence(connection, &journal) : []
-            // Read before the content, so that the token covers no write that the digest missed.
-            let reading = try OldStateRecorder.read(context.old, in: context.oldFolder)
-            let digest = try StoreDigest(
-                of: connection,
-                externalData: context.oldFolder.externalData(of: context.old),
-                monitor: context.monitor
-            )
-            let newToken = try context.container.token(of: context.new.name)
-            guard try isReliedOn(digest.value, connection) else { throw OldStoreWritten(path: context.old.path) }
-            try connection.close()
-            if context.settings.treatment == .capture { try keepBase(of: digest.value, &journal) }
-            let isEqual = protection.content == .equalToNew
-            let newUUID = try context.surroundings.reader
-                .withView(of: context.new) { try StoreMetadata(reading: $0.connection)?.uuid }
-            let settled =
-                isEqual ? SettledDigest(copied: digest.value) : SettledDigest(leftByDecision: digest.value)
-            try RunEnding(
-                context: context,
-                new: RunEnding.NewStore(
-                    identity: identity,
-                    uuid: newUUID,
-                    schemaCookie: newUUID == nil ? context.gatherer.schemaCookie(of: context.new) : nil,
-                    digest: isEqual ? digest.value : context.gatherer.digest(of: context.new),
-                    token: isEqual ? newToken : nil
-                ),
-                origins: .present(except: former(journal.state)),
-                isFenced: context.settings.treatment == .fence || inspection.fence != nil,
-                objects: inspection.objectCount,
-                keepsNew: protection.keepsNew,
-                leavesRows: protection.leavesRows
-            )
-            .finish(&journal, content: digest.value) { _ in reading.state(settled) }
-            return RunResult(
-                transaction: context.transaction,
-                digest: digest.value,
-                objects: nil,
-                report: VerificationReport(levels: [], findings: [], digest: digest),
-                work: nil,
-                findings: findings,
-                descriptions: context.descriptions
-            )
-        } catch {
-            try takeBack(connection, &journal, cause: error)
-            throw error
-        }
+        if context.settings.treatment == .fence { findings = try fence(&journal) }
+        // Read before the content, so that the token covers no write that the digest missed.
+        let reading = try OldStateRecorder.read(context.old, in: context.oldFolder)
+        let digest = try StoreDigest(
+            of: connection,
+            externalData: context.oldFolder.externalData(of: context.old),
+            monitor: context.monitor
+        )
+        self.digest = digest
+        let newToken = try context.container.token(of: context.new.name)
+        guard try isReliedOn(digest.value) else { throw OldStoreWritten(path: context.old.path) }
+        try connection.close()
+        if context.settings.treatment == .capture { try keepBase(of: digest.value, &journal) }
+        let isEqual = protection.content == .equalToNew
+        let newUUID = try context.surroundings.reader
+            .withView(of: context.new) { try StoreMetadata(reading: $0.connection)?.uuid }
+        let settled = isEqual ? SettledDigest(copied: digest.value) : SettledDigest(leftByDecision: digest.value)
+        try RunEnding(
+            context: context,
+            new: RunEnding.NewStore(
+                identity: placed,
+                uuid: newUUID,
+                schemaCookie: newUUID == nil ? context.gatherer.schemaCookie(of: context.new) : nil,
+                digest: isEqual ? digest.value : context.gatherer.digest(of: context.new),
+                token: isEqual ? newToken : nil
+            ),
+            origins: .present(except: former(journal.state)),
+            isFenced: context.settings.treatment == .fence || inspection.fence != nil,
+            objects: inspection.objectCount,
+            keepsNew: protection.keepsNew,
+            leavesRows: protection.leavesRows
+        )
+        .finish(&journal, content: digest.value) { _ in reading.state(settled) }
     }
 
-    private func fence(_ connection: StoreConnection, _ journal: inout MigrationJournal) throws -> [Finding] {
+    mutating func release() {
+        connection.rollback()
+        try? connection.close()
+    }
+
+    mutating func finish(_ journal: inout MigrationJournal) throws -> RunResult {
+        RunResult(
+            transaction: context.transaction,
+            digest: digest?.value,
+            objects: nil,
+            report: VerificationReport(levels: [], findings: [], digest: digest),
+            work: nil,
+            findings: findings,
+            descriptions: context.descriptions
+        )
+    }
+
+    private func fence(_ journal: inout MigrationJournal) throws -> [Finding] {
         try connection.beginWriting(deadline: context.lockDeadline(), monitor: context.monitor)
         try context.requireInspectedStore(inspection, connection)
         try FenceWriter(connection).lift()
@@ -107,7 +119,7 @@ struct ProtectRun {
     }
 
     /// True if the old store, with this digest, has the content that the plan relies on.
-    private func isReliedOn(_ digest: String, _ connection: StoreConnection) throws -> Bool {
+    private func isReliedOn(_ digest: String) throws -> Bool {
         switch protection.content {
         case .any: true
         case .empty: try StoreInspection.isEmpty(connection, monitor: context.monitor)
@@ -119,25 +131,5 @@ struct ProtectRun {
     private func former(_ state: RunState) -> String? {
         guard case .interrupted(let run) = state else { return nil }
         return run.former?.run.transaction
-    }
-
-    /// Rolls the run back as recovery would: lifts its fence unless an earlier run, which is in force again, had set
-    /// one.
-    private func takeBack(
-        _ connection: StoreConnection,
-        _ journal: inout MigrationJournal,
-        cause: any Error
-    ) throws {
-        connection.rollback()
-        try? connection.close()
-        guard case .interrupted(let run) = journal.state else { return }
-        do {
-            // The rollback must not be cancelled with the run.
-            try RunRecovery(run, settings: context.settings, surroundings: context.surroundings.silent)
-                .recover(&journal)
-        } catch {
-            context.logger.error("rollback failed", metadata: ["error": "\(error)", "cause": "\(cause)"])
-            throw MigrationError(cause).afterPublishing
-        }
     }
 }

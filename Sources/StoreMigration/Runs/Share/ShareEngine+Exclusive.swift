@@ -100,7 +100,7 @@ extension ShareEngine {
             return try publish(context, inspection, &journal)
         case .replaceContent:
             let place = OccupiedPlace(context, journalledIn: context.stateFolder)
-            return try CopyRun(context, inspection: inspection).run(to: place, &journal)
+            return try JournalledRun(CopyRun(context, inspection: inspection, to: place)).carryOut(&journal)
         case .merge:
             let run = PairMergeRun(
                 context,
@@ -115,7 +115,7 @@ extension ShareEngine {
                 throw error.sharing(old: old, new: new)
             }
         case .protect(let protection):
-            return try ProtectRun(context, inspection: inspection, protection).run(&journal)
+            return try JournalledRun(ProtectRun(context, inspection: inspection, protection)).carryOut(&journal)
         }
     }
 
@@ -125,7 +125,8 @@ extension ShareEngine {
         _ journal: inout MigrationJournal
     ) throws -> RunResult {
         guard options.treatment == .capture, try !context.canLockOldStore() else {
-            return try CopyRun(context, inspection: inspection).run(to: VacantPlace(context), &journal)
+            let run = CopyRun(context, inspection: inspection, to: VacantPlace(context))
+            return try JournalledRun(run).carryOut(&journal)
         }
         var result: RunResult?
         return try gatherer.reader.withView(of: old) { view in
@@ -133,7 +134,8 @@ extension ShareEngine {
             guard view.kind != .live else {
                 throw MigrationError(.busy, "the old store has a writer and cannot be locked", path: old.path)
             }
-            let made = try CopyRun(context, inspection: inspection, view: view).run(to: VacantPlace(context), &journal)
+            let run = CopyRun(context, inspection: inspection, to: VacantPlace(context), view: view)
+            let made = try JournalledRun(run).carryOut(&journal)
             result = made
             return made
         }

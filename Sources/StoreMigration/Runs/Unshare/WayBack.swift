@@ -185,10 +185,13 @@ struct WayBack {
             surroundings: surroundings
         )
         context.descriptions = [.app: inspection.mirroredDescription(at: old)]
-        let run = CopyRun(context, inspection: inspection)
-        guard try gatherer.status(of: old) != nil else { return try run.run(to: VacantPlace(context), &journal) }
+        guard try gatherer.status(of: old) != nil else {
+            let run = CopyRun(context, inspection: inspection, to: VacantPlace(context))
+            return try JournalledRun(run).carryOut(&journal)
+        }
         let expected = shared.retiredTo == nil ? Expectation(shared.oldState) : nil
-        return try run.run(to: OccupiedPlace(wayBack: context, expecting: expected, lifting: runs), &journal)
+        let place = OccupiedPlace(wayBack: context, expecting: expected, lifting: runs)
+        return try JournalledRun(CopyRun(context, inspection: inspection, to: place)).carryOut(&journal)
     }
 
     private var inspector: StoreInspector { surroundings.inspector(.counts) }
