@@ -171,9 +171,9 @@ fuzz: install-deps
 # The suites under the address sanitizer, and those with threads under the thread sanitizer, each in a separate build.
 # Tests that preload a library into the tool, limit time or memory of other programs, or compile against the build run
 # only in `make verify`. One process for each module: the thread sanitizer fails when all suites start at once.
-ADDRESS_SUITES := SafeFiles StoreFormat StoreWriting ChangeMerging ChangeRelay StoreBackup StoreFixtures \
+ADDRESS_SUITES := SafeFiles StoreAccess StoreFormat StoreWriting ChangeMerging ChangeRelay StoreBackup StoreFixtures \
   ManagedObjects StoreVerification MergeProbing StoreMigration
-THREAD_SUITES := SafeFiles StoreFormat ChangeRelay StoreBackup ManagedObjects StoreVerification MergeProbing StoreMigration
+THREAD_SUITES := SafeFiles StoreAccess StoreFormat ChangeRelay StoreBackup ManagedObjects StoreVerification MergeProbing StoreMigration
 
 sanitize: sanitize-address sanitize-thread
 

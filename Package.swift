@@ -87,8 +87,8 @@ let fuzzers: [Target] =
             name: "fuzzers",
             dependencies: [
                 "CFuzzing", "StoreVerification", "ManagedObjects", "ChangeRelay", "StoreBackup", "StoreFixtures",
-                "StoreWriting", "StoreFormat", "StrategyProcess", "StoreStrategies", "SafeFiles", "TestSupport",
-                "UpgradeRehearsal",
+                "StoreWriting", "StoreFormat", "StoreAccess", "StrategyProcess", "StoreStrategies", "SafeFiles",
+                "TestSupport", "UpgradeRehearsal",
             ],
             path: "Tests/FuzzersProgram",
             exclude: ["fuzz", "kept-for-good"],
@@ -112,7 +112,7 @@ let rows = [
     ["StoreWriting"],
     ["StoreVerification"],
     ["StoreFormat"],
-    ["StrategyProcess", "RunReports"],
+    ["StoreAccess", "StrategyProcess", "RunReports"],
     ["SafeFiles", "ChildProcesses", "StoreStrategies"],
     ["NearNames"],
 ]
@@ -122,12 +122,18 @@ let package = Package(
     products: [
         .library(
             name: "StoreMigration",
-            targets: ["StoreMigration", "ModelMigration", "StoreFormat", "ChangeMerging"]
+            targets: ["StoreMigration", "ModelMigration", "StoreFormat", "StoreAccess", "ChangeMerging"]
         ),
-        .library(name: "ManagedObjects", targets: ["ManagedObjects", "ChangeRelay", "StoreFormat", "ChangeMerging"]),
-        .library(name: "ChangeRelay", targets: ["ChangeRelay", "StoreFormat"]),
-        .library(name: "StoreBackup", targets: ["StoreBackup", "StoreFormat"]),
-        .library(name: "StoreVerification", targets: ["StoreVerification", "MergeProbing", "StoreFormat"]),
+        .library(
+            name: "ManagedObjects",
+            targets: ["ManagedObjects", "ChangeRelay", "StoreFormat", "StoreAccess", "ChangeMerging"]
+        ),
+        .library(name: "ChangeRelay", targets: ["ChangeRelay", "StoreFormat", "StoreAccess"]),
+        .library(name: "StoreBackup", targets: ["StoreBackup", "StoreFormat", "StoreAccess"]),
+        .library(
+            name: "StoreVerification",
+            targets: ["StoreVerification", "MergeProbing", "StoreFormat", "StoreAccess"]
+        ),
         .library(name: "StoreStrategies", targets: ["StoreStrategies"]),
         .library(name: "StrategyProcess", targets: ["StrategyProcess", "StoreStrategies"]),
         .library(name: "BuiltInStrategies", targets: ["BuiltInStrategies", "StoreStrategies"]),
@@ -165,32 +171,39 @@ let package = Package(
         .module("NearNames"),
         .module("StoreStrategies", ["NearNames"]),
         // access
+        .module("StoreAccess", ["SafeFiles", "CNettle", "CSQLite", .systemPackage]),
         .module("RunReports"),
         .module("StrategyProcess", ["ChildProcesses", "SafeFiles", "StoreStrategies", "CConfinement", .systemPackage]),
         // read
-        .module("StoreFormat", ["SafeFiles", "CNettle", "CSQLite", "CZlib", .systemPackage]),
+        .module("StoreFormat", ["StoreAccess", "SafeFiles", "CZlib", .systemPackage]),
         // prove
-        .module("StoreVerification", ["StoreFormat", "SafeFiles", "CSQLite"]),
+        .module("StoreVerification", ["StoreFormat", "StoreAccess", "SafeFiles", "CSQLite"]),
         // write
-        .module("StoreWriting", ["StoreFormat", "SafeFiles", "CSQLite", "CZlib", .systemPackage]),
+        .module("StoreWriting", ["StoreFormat", "StoreAccess", "SafeFiles", "CSQLite", "CZlib", .systemPackage]),
         // change
-        .module("ChangeMerging", ["StoreWriting", "StoreFormat", "NearNames", "SafeFiles", "CSQLite"]),
-        .module("ChangeRelay", ["StoreWriting", "StoreFormat", "SafeFiles", .systemPackage]),
-        .module("StoreBackup", ["StoreFormat", "SafeFiles", "CArchive", .systemPackage]),
+        .module("ChangeMerging", ["StoreWriting", "StoreFormat", "StoreAccess", "NearNames", "SafeFiles", "CSQLite"]),
+        .module("ChangeRelay", ["StoreWriting", "StoreFormat", "StoreAccess", "SafeFiles", .systemPackage]),
+        .module("StoreBackup", ["StoreFormat", "StoreAccess", "SafeFiles", "CArchive", .systemPackage]),
         .module(
             "StoreFixtures",
-            ["StoreWriting", "StoreFormat", "NearNames", "SafeFiles", "CSQLite", "CYAML", .systemPackage]
+            [
+                "StoreWriting", "StoreFormat", "StoreAccess", "NearNames", "SafeFiles", "CSQLite", "CYAML",
+                .systemPackage,
+            ]
         ),
-        .module("ModelMigration", ["StoreWriting", "StoreFormat", "SafeFiles", "CSQLite", .systemPackage]),
+        .module(
+            "ModelMigration",
+            ["StoreWriting", "StoreFormat", "StoreAccess", "SafeFiles", "CSQLite", .systemPackage]
+        ),
         // live
         .module(
             "ManagedObjects",
             [
-                "ChangeRelay", "ChangeMerging", "ModelMigration", "StoreWriting", "StoreFormat", "StoreStrategies",
-                "NearNames", "SafeFiles", "CICU", .systemPackage,
+                "ChangeRelay", "ChangeMerging", "ModelMigration", "StoreWriting", "StoreFormat", "StoreAccess",
+                "StoreStrategies", "NearNames", "SafeFiles", "CICU", .systemPackage,
             ]
         ),
-        .module("ManagedObjectGeneration", ["StoreFixtures", "StoreFormat", "SafeFiles"]),
+        .module("ManagedObjectGeneration", ["StoreFixtures", "StoreFormat", "StoreAccess", "SafeFiles"]),
         .executableTarget(
             name: "generate-managed-objects",
             dependencies: ["ManagedObjectGeneration", "SafeFiles", .systemPackage],
@@ -206,7 +219,7 @@ let package = Package(
             "MergeProbing",
             [
                 "ManagedObjects", "ChangeMerging", "ChangeRelay", "StoreWriting", "StoreVerification", "StoreFormat",
-                "ChildProcesses", "StoreStrategies", "SafeFiles",
+                "StoreAccess", "ChildProcesses", "StoreStrategies", "SafeFiles",
             ]
         ),
         // act
@@ -214,17 +227,17 @@ let package = Package(
             "StoreMigration",
             [
                 "MergeProbing", "StoreVerification", "ManagedObjects", "ChangeMerging", "ChangeRelay", "StoreBackup",
-                "ModelMigration", "StoreWriting", "StoreFormat", "StrategyProcess", "StoreStrategies", "SafeFiles",
-                "CSQLite",
-                .systemPackage, .logging,
+                "ModelMigration", "StoreWriting", "StoreFormat", "StoreAccess", "StrategyProcess", "StoreStrategies",
+                "SafeFiles", "CSQLite", .systemPackage, .logging,
             ]
         ),
         // rehearse
         .module(
             "UpgradeRehearsal",
             [
-                "StoreMigration", "StoreVerification", "ManagedObjects", "StoreFixtures", "StoreFormat", "RunReports",
-                "StoreStrategies", "ChildProcesses", "SafeFiles", "CSQLite", "CConfinement", .systemPackage,
+                "StoreMigration", "StoreVerification", "ManagedObjects", "StoreFixtures", "StoreFormat", "StoreAccess",
+                "RunReports", "StoreStrategies", "ChildProcesses", "SafeFiles", "CSQLite", "CConfinement",
+                .systemPackage,
             ]
         ),
         // strategies
@@ -238,7 +251,7 @@ let package = Package(
         .module("BuiltInStrategies", ["StoreStrategies"] + strategies.map { .target(name: $0) }),
         .module("StoreMigrationTesting", ["StoreStrategies"]),
         // What needs Swift Testing stands apart: the tool links none of it.
-        .module("RehearsalTesting", ["UpgradeRehearsal", "StoreFixtures", "StoreFormat", "SafeFiles"]),
+        .module("RehearsalTesting", ["UpgradeRehearsal", "StoreFixtures", "StoreAccess", "SafeFiles"]),
         .plugin(
             name: "RehearseUpgrades",
             capability: .command(
@@ -254,9 +267,8 @@ let package = Package(
             dependencies: [
                 "UpgradeRehearsal", "StoreMigration", "MergeProbing", "StoreVerification", "ManagedObjects",
                 "ChangeMerging", "ChangeRelay", "StoreBackup", "ModelMigration", "ManagedObjectGeneration",
-                "StoreFixtures",
-                "StoreFormat", "BuiltInStrategies", "StrategyProcess", "RunReports", "StoreStrategies", "SafeFiles",
-                "NearNames", "CLinux", .arguments, .logging, .systemPackage,
+                "StoreFixtures", "StoreFormat", "StoreAccess", "BuiltInStrategies", "StrategyProcess", "RunReports",
+                "StoreStrategies", "SafeFiles", "NearNames", "CLinux", .arguments, .logging, .systemPackage,
             ],
             packageAccess: false,
             swiftSettings: strict
@@ -295,13 +307,17 @@ let package = Package(
         ),
         .executableTarget(
             name: "relay-peer",
-            dependencies: ["ManagedObjects", "ChangeRelay", "StoreFormat", "StoreStrategies", "SafeFiles"],
+            dependencies: [
+                "ManagedObjects", "ChangeRelay", "StoreFormat", "StoreAccess", "StoreStrategies", "SafeFiles",
+            ],
             path: "Tests/RelayPeerProgram",
             swiftSettings: strict
         ),
         .target(
             name: "TestSupport",
-            dependencies: ["CTestSupport", "StoreFormat", "ChildProcesses", "SafeFiles", .systemPackage],
+            dependencies: [
+                "CTestSupport", "StoreFormat", "StoreAccess", "ChildProcesses", "SafeFiles", .systemPackage,
+            ],
             path: "Tests/TestSupport",
             swiftSettings: strict
         ),
@@ -313,7 +329,7 @@ let package = Package(
         .target(
             name: "FaultSupport",
             dependencies: [
-                "TestSupport", "StoreFixtures", "StoreFormat", "CFaultShim", "CLinux", "CTestSupport", "CSQLite",
+                "TestSupport", "StoreFixtures", "StoreAccess", "CFaultShim", "CLinux", "CTestSupport", "CSQLite",
                 "ChildProcesses", "SafeFiles", .systemPackage,
             ],
             path: "Tests/FaultSupport",
@@ -326,53 +342,63 @@ let package = Package(
             path: "Tests/ProofsProgram",
             swiftSettings: strict
         ),
+        .tests("StoreAccessTests", ["TestSupport", "StoreAccess", "CSQLite", "SafeFiles", .systemPackage]),
         .tests(
             "StoreFormatTests",
-            ["TestSupport", "StoreFormat", "CSQLite", "SafeFiles", "StoreFixtures", .systemPackage]
+            ["TestSupport", "StoreFixtures", "StoreFormat", "StoreAccess", "SafeFiles", .systemPackage]
         ),
         .tests(
             "StoreWritingTests",
-            ["TestSupport", "StoreVerification", "StoreWriting", "StoreFormat", "SafeFiles", .systemPackage]
+            [
+                "TestSupport", "StoreVerification", "StoreWriting", "StoreFormat", "StoreAccess", "SafeFiles",
+                .systemPackage,
+            ]
         ),
         .tests(
             "ChangeMergingTests",
             [
                 "TestSupport", "ChangeMerging", "StoreVerification", "ManagedObjects", "StoreStrategies",
-                "StoreWriting", "StoreFormat", "SafeFiles",
+                "StoreWriting", "StoreFormat", "StoreAccess", "SafeFiles",
             ]
         ),
         .tests(
             "ChangeRelayTests",
-            ["relay-peer", "store-writer", "TestSupport", "ChangeRelay", "StoreWriting", "StoreFormat", "SafeFiles"]
+            [
+                "relay-peer", "store-writer", "TestSupport", "ChangeRelay", "StoreWriting", "StoreFormat",
+                "StoreAccess", "SafeFiles",
+            ]
         ),
         .tests(
             "StoreBackupTests",
             [
                 "store-migrate", "relay-peer", "store-writer", "TestSupport", "StoreBackup", "StoreVerification",
-                "StoreFixtures", "StoreFormat", "SafeFiles", "CTestSupport", .systemPackage,
+                "StoreFixtures", "StoreFormat", "StoreAccess", "SafeFiles", "CTestSupport", .systemPackage,
             ]
         ),
         .tests(
             "ModelMigrationTests",
             [
                 "TestSupport", "ModelMigration", "StoreVerification", "StoreWriting", "StoreFixtures", "StoreFormat",
-                "SafeFiles", .systemPackage,
+                "StoreAccess", "SafeFiles", .systemPackage,
             ]
         ),
-        .tests("StoreFixturesTests", ["TestSupport", "StoreFixtures", "StoreFormat", "SafeFiles", .systemPackage]),
+        .tests(
+            "StoreFixturesTests",
+            ["TestSupport", "StoreFixtures", "StoreFormat", "StoreAccess", "SafeFiles", .systemPackage]
+        ),
         .tests(
             "ManagedObjectsTests",
             [
                 "relay-peer", "store-writer", "TestSupport", "CTestSupport", "ManagedObjects", "ChangeRelay",
-                "ChangeMerging", "StoreVerification", "StoreWriting", "StoreFixtures", "StoreFormat", "StoreStrategies",
-                "SafeFiles", .systemPackage,
+                "ChangeMerging", "StoreVerification", "StoreWriting", "StoreFixtures", "StoreFormat", "StoreAccess",
+                "StoreStrategies", "SafeFiles", .systemPackage,
             ]
         ),
         .testTarget(
             name: "ManagedObjectGenerationTests",
             dependencies: [
                 "generate-managed-objects", "TestSupport", "ManagedObjectGeneration", "ManagedObjects", "StoreFixtures",
-                "StoreFormat", "StoreStrategies", "SafeFiles",
+                "StoreFormat", "StoreAccess", "StoreStrategies", "SafeFiles",
             ],
             exclude: ["Habits.xcdatamodel"],
             swiftSettings: strict
@@ -380,15 +406,15 @@ let package = Package(
         .tests(
             "StoreVerificationTests",
             [
-                "TestSupport", "StoreVerification", "ManagedObjects", "StoreFixtures", "StoreFormat", "SafeFiles",
-                "CSQLite", .systemPackage,
+                "TestSupport", "StoreVerification", "ManagedObjects", "StoreFixtures", "StoreFormat", "StoreAccess",
+                "SafeFiles", "CSQLite", .systemPackage,
             ]
         ),
         .tests(
             "MergeProbingTests",
             [
                 "TestSupport", "MergeProbing", "StoreVerification", "ManagedObjects", "ChangeRelay", "StoreFixtures",
-                "StoreFormat", "StoreStrategies", "SafeFiles",
+                "StoreFormat", "StoreAccess", "StoreStrategies", "SafeFiles",
             ]
         ),
         .tests(
@@ -406,9 +432,8 @@ let package = Package(
             "StoreMigrationTests",
             [
                 "relay-peer", "store-writer", "TestSupport", "StoreMigration", "ManagedObjects", "ChangeRelay",
-                "StoreBackup", "StoreVerification", "BuiltInStrategies", "StoreFixtures", "StoreFormat",
-                "StoreStrategies",
-                "SafeFiles", .systemPackage, .logging, .grdb,
+                "StoreBackup", "StoreVerification", "BuiltInStrategies", "StoreFixtures", "StoreFormat", "StoreAccess",
+                "StoreStrategies", "SafeFiles", .systemPackage, .logging, .grdb,
             ]
         ),
         .testTarget(
@@ -422,7 +447,7 @@ let package = Package(
             name: "UpgradeRehearsalTests",
             dependencies: [
                 "store-migrate", "RehearsalTesting", "UpgradeRehearsal", "RunReports", "TestSupport", "StoreMigration",
-                "StoreFixtures", "StoreFormat", "SafeFiles",
+                "StoreFixtures", "StoreAccess", "SafeFiles",
             ],
             exclude: ["WrongScenarios"],
             swiftSettings: strict
@@ -431,10 +456,9 @@ let package = Package(
             "StoreMigrateTests",
             [
                 "store-migrate", "HabitApp", "HabitWidget", "FetchedResults", "TestSupport", "UpgradeRehearsal",
-                "RunReports", "BuiltInStrategies",
-                "StrategyProcess", "StoreStrategies", "StoreMigration", "ModelMigration", "MergeProbing",
-                "StoreVerification", "ManagedObjects", "ChangeRelay", "StoreFixtures", "StoreFormat", "ChildProcesses",
-                "SafeFiles", .systemPackage,
+                "RunReports", "BuiltInStrategies", "StrategyProcess", "StoreStrategies", "StoreMigration",
+                "ModelMigration", "MergeProbing", "StoreVerification", "ManagedObjects", "ChangeRelay", "StoreFixtures",
+                "StoreFormat", "StoreAccess", "ChildProcesses", "SafeFiles", .systemPackage,
             ]
         ),
     ] + fuzzers

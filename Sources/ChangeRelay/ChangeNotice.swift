@@ -1,4 +1,5 @@
 public import FoundationEssentials
+package import StoreAccess
 public import StoreFormat
 
 /// A notice to other processes of what one save changed.

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import SafeFiles
-public import StoreFormat
+public import StoreAccess
+import StoreFormat
 import StoreWriting
 import SystemPackage
 

@@ -1,5 +1,5 @@
 import SafeFiles
-public import StoreFormat
+public import StoreAccess
 
 /// One consumer of a queue: reads the notices that are pending for it, and acknowledges them.
 ///

@@ -1,5 +1,5 @@
 import SafeFiles
-import StoreFormat
+import StoreAccess
 import SystemPackage
 
 /// An error of the relay.

@@ -1,4 +1,4 @@
-import StoreFormat
+import StoreAccess
 
 extension RelayQueue {
     /// How far a source was imported; nil when it was not.

@@ -1,6 +1,7 @@
 package import FoundationEssentials
 package import SafeFiles
-public import StoreFormat
+public import StoreAccess
+import StoreFormat
 import Synchronization
 
 /// A durable queue of change notices beside a shared store: many writers, many consumers, ordered, at-least-once.

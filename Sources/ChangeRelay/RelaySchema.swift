@@ -1,5 +1,5 @@
 import SafeFiles
-import StoreFormat
+import StoreAccess
 
 /// The tables of a queue.
 enum RelaySchema {

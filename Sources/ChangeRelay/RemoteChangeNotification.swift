@@ -1,5 +1,5 @@
 import SafeFiles
-public import StoreFormat
+public import StoreAccess
 
 /// Notifies the processes that share a store that another process saved.
 ///

@@ -1,6 +1,5 @@
 import Dispatch
 import SafeFiles
-import StoreFormat
 import Synchronization
 
 /// Checks for other processes' saves after each event in the store's folder, and notifies one observer.

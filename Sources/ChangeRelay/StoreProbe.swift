@@ -1,5 +1,5 @@
 import SafeFiles
-import StoreFormat
+import StoreAccess
 import Synchronization
 
 /// Detects commits to a store, for a process that does not write to it.

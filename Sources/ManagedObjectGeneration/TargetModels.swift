@@ -1,4 +1,4 @@
-internal import StoreFormat
+internal import StoreAccess
 
 /// The models in the folder of one target, where each class may exist only once.
 public struct TargetModels: Sendable {

@@ -2,7 +2,8 @@ import ChangeMerging
 import ChangeRelay
 import ManagedObjects
 import SafeFiles
-public import StoreFormat
+public import StoreAccess
+import StoreFormat
 import StoreStrategies
 import StoreVerification
 

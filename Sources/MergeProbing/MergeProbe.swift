@@ -1,7 +1,8 @@
 import FoundationEssentials
 package import ManagedObjects
 import SafeFiles
-package import StoreFormat
+package import StoreAccess
+import StoreFormat
 public import StoreStrategies
 public import StoreVerification
 

@@ -1,4 +1,4 @@
-public import StoreFormat
+public import StoreAccess
 import StoreStrategies
 import StoreVerification
 

@@ -1,5 +1,6 @@
 import ChangeRelay
 import ManagedObjects
+import StoreAccess
 import StoreFormat
 
 /// Merges other processes' changes into the contexts of the reading side, in one of the ways of apps.

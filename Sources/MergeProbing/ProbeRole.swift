@@ -1,5 +1,5 @@
 import ManagedObjects
-import StoreFormat
+import StoreAccess
 import StoreStrategies
 import StoreVerification
 

@@ -1,3 +1,4 @@
+import StoreAccess
 import StoreFormat
 
 /// Some objects of a store with their destinations: enough to test how changes travel, for a store of any size.

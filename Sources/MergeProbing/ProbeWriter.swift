@@ -1,7 +1,7 @@
 internal import ChildProcesses
 import FoundationEssentials
 import ManagedObjects
-import StoreFormat
+internal import StoreAccess
 public import StoreStrategies
 import StoreVerification
 

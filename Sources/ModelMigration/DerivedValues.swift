@@ -1,3 +1,4 @@
+import StoreAccess
 import StoreFormat
 
 /// Computes the values of derived attributes that are new or derived differently, as their triggers would.

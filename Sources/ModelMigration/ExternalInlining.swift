@@ -1,5 +1,6 @@
 import CSQLite
 import SafeFiles
+import StoreAccess
 import StoreFormat
 import StoreWriting
 

@@ -1,3 +1,4 @@
+import StoreAccess
 import StoreFormat
 
 /// Values of a property, or objects of an entity, that the target model has no place for.

@@ -1,5 +1,6 @@
 package import SafeFiles
-package import StoreFormat
+package import StoreAccess
+import StoreFormat
 
 /// Compares a migrated store with its source: every value and reference that the mapping keeps must be equal.
 ///

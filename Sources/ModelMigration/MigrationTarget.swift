@@ -1,4 +1,5 @@
 import SafeFiles
+package import StoreAccess
 public import StoreFormat
 package import StoreWriting
 
@@ -23,8 +24,7 @@ public struct MigrationTarget: Hashable, Sendable {
     /// `version` names a version of a folder; the default is the current one.
     public init(path: String, version: String? = nil, lockTimeout: Duration = .seconds(20)) throws {
         let location = StoreLocation(path: path)
-        guard let folder = try? Directory.open(path: location.folder), StoreInspector.isStore(location, in: folder)
-        else {
+        guard let folder = try? Directory.open(path: location.folder), location.isStore(in: folder) else {
             self.init(try ModelFile(path: path, version: version), path: path)
             return
         }

@@ -1,5 +1,6 @@
 package import SafeFiles
-package import StoreFormat
+package import StoreAccess
+import StoreFormat
 import StoreWriting
 
 /// Carries an inferred mapping out on a staged copy of a store, which no other process has open.

@@ -1,3 +1,4 @@
+import StoreAccess
 import StoreFormat
 import StoreWriting
 

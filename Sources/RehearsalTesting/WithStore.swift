@@ -1,7 +1,7 @@
 public import FoundationEssentials
 import SafeFiles
+import StoreAccess
 import StoreFixtures
-import StoreFormat
 
 /// Builds a store from a recipe in a scratch folder, hands its main file over, and removes all of it afterwards, also
 /// when `body` throws.

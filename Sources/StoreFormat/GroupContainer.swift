@@ -1,6 +1,7 @@
 public import FoundationEssentials
 internal import Glibc
 internal import SafeFiles
+internal import StoreAccess
 internal import SystemPackage
 
 /// A folder that an app and its extensions share, named by a group identifier.

@@ -3,7 +3,7 @@ public import FoundationEssentials
 public import Logging
 public import MergeProbing
 import SafeFiles
-public import StoreFormat
+public import StoreAccess
 public import StoreStrategies
 import StoreVerification
 

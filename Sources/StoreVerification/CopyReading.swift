@@ -1,6 +1,6 @@
 internal import Dispatch
 package import SafeFiles
-package import StoreFormat
+package import StoreAccess
 internal import Synchronization
 
 /// Reads a copy and its original for a proof, in parallel where that is faster.

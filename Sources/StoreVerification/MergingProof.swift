@@ -1,4 +1,4 @@
-public import StoreFormat
+public import StoreAccess
 
 /// Shows the level `merging`: that what one program saves arrives in another.
 ///

@@ -1,5 +1,6 @@
 package import SafeFiles
-public import StoreFormat
+public import StoreAccess
+import StoreFormat
 
 /// Proves, in levels, that a store is sound and that it equals another; it changes neither store.
 public struct StoreVerifier: BlockingCalls {

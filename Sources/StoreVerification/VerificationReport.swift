@@ -1,4 +1,4 @@
-public import StoreFormat
+public import StoreAccess
 
 /// The levels of a proof and their findings.
 public struct VerificationReport: Sendable, Codable {

@@ -1,4 +1,4 @@
-import StoreFormat
+internal import StoreAccess
 internal import Synchronization
 
 /// One run through the levels of a proof, over a view of the store.

@@ -1,5 +1,6 @@
 import CSQLite
 package import SafeFiles
+package import StoreAccess
 package import StoreFormat
 
 /// Creates a new Core Data store from a model: header, tables, indexes, entity numbers, metadata and model cache.

@@ -1,7 +1,7 @@
 import ChildProcesses
 import Dispatch
 import Glibc
-public import StoreFormat
+public import StoreAccess
 import Synchronization
 
 /// Runs scenarios, several at once, each in its own scratch folder with real processes.

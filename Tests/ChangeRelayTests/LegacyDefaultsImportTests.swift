@@ -2,6 +2,7 @@ import ChangeRelay
 import Foundation
 import Glibc
 import SafeFiles
+import StoreAccess
 import StoreFormat
 import StoreWriting
 import TestSupport

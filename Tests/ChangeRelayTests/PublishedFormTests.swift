@@ -1,6 +1,5 @@
 import ChangeRelay
 import SafeFiles
-import StoreFormat
 import TestSupport
 import Testing
 

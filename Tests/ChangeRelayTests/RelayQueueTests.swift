@@ -3,6 +3,7 @@ import Dispatch
 import FoundationEssentials
 import Glibc
 import SafeFiles
+import StoreAccess
 import StoreFormat
 import Synchronization
 import TestSupport

@@ -2,7 +2,7 @@ import ChangeRelay
 import FoundationEssentials
 import Glibc
 import SafeFiles
-import StoreFormat
+import StoreAccess
 import TestSupport
 import Testing
 

@@ -1,6 +1,6 @@
 import Foundation
 import SafeFiles
-import StoreFormat
+import StoreAccess
 
 extension MergeJudge {
     private static let asidePrefix = ".store-migrate-aside-"

@@ -1,6 +1,6 @@
 package import SafeFiles
+import StoreAccess
 import StoreFixtures
-import StoreFormat
 
 /// A small store as files in memory, written for every run.
 package struct StoreTemplate: Sendable, CustomStringConvertible {

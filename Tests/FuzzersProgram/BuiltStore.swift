@@ -1,6 +1,6 @@
 import SafeFiles
+import StoreAccess
 import StoreFixtures
-import StoreFormat
 
 /// The files of a store that was built from a recipe; a missing file has no bytes.
 struct BuiltStore {

@@ -1,6 +1,7 @@
 import ChangeRelay
 import ManagedObjects
 import SafeFiles
+import StoreAccess
 import StoreBackup
 import StoreFixtures
 import StoreFormat

@@ -1,7 +1,6 @@
 import CFuzzing
 import Glibc
 import SafeFiles
-import StoreFormat
 import Synchronization
 import TestSupport
 

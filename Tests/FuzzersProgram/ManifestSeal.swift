@@ -1,6 +1,6 @@
 import FoundationEssentials
+import StoreAccess
 import StoreBackup
-import StoreFormat
 import TestSupport
 
 /// Changed manifests with a corrected checksum, so that their content is parsed.

@@ -1,5 +1,5 @@
 import SafeFiles
-import StoreFormat
+import StoreAccess
 import TestSupport
 
 /// A model of the corpus: one of its stores, or a file of its folder `models`.

@@ -1,6 +1,5 @@
 import Foundation
 import StoreFixtures
-import StoreFormat
 import TestSupport
 import Testing
 

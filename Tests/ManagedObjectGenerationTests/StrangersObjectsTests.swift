@@ -1,6 +1,5 @@
 import Foundation
 import ManagedObjectGeneration
-import StoreFormat
 import TestSupport
 import Testing
 

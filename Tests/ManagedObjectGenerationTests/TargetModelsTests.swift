@@ -1,7 +1,6 @@
 import FoundationEssentials
 import ManagedObjectGeneration
 import StoreFixtures
-import StoreFormat
 import TestSupport
 import Testing
 

@@ -1,4 +1,5 @@
 import Foundation
+import StoreAccess
 import StoreFormat
 import StoreVerification
 import TestSupport

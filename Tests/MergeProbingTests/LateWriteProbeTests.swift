@@ -1,5 +1,6 @@
 import ManagedObjects
 import SafeFiles
+import StoreAccess
 import StoreFormat
 import StoreStrategies
 import StoreVerification

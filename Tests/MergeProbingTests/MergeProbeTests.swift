@@ -1,6 +1,6 @@
 import Foundation
+import StoreAccess
 import StoreFixtures
-import StoreFormat
 import StoreStrategies
 import StoreVerification
 import TestSupport

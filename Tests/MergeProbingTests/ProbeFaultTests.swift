@@ -1,5 +1,6 @@
 import ChangeRelay
 import Foundation
+import StoreAccess
 import StoreFormat
 import StoreStrategies
 import StoreVerification

@@ -1,4 +1,5 @@
 import ModelMigration
+import StoreAccess
 import StoreFormat
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 import ModelMigration
 import SafeFiles
+import StoreAccess
 import StoreFormat
 import StoreVerification
 import TestSupport

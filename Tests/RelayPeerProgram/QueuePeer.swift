@@ -1,4 +1,5 @@
 import ChangeRelay
+import StoreAccess
 import StoreFormat
 import Synchronization
 

@@ -1,7 +1,7 @@
 import ChangeRelay
 import Glibc
 import SafeFiles
-import StoreFormat
+import StoreAccess
 import Synchronization
 
 /// Posts and receives notifications.

@@ -1,6 +1,6 @@
 import ChangeRelay
 import Glibc
-import StoreFormat
+import StoreAccess
 
 /// A process that shares a store with the test.
 ///

@@ -1,6 +1,6 @@
 import Foundation
 import SafeFiles
-import StoreFormat
+import StoreAccess
 import TestSupport
 import Testing
 

@@ -1,6 +1,6 @@
 import SafeFiles
+import StoreAccess
 import StoreFixtures
-import StoreFormat
 import StoreVerification
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 import Foundation
 import SafeFiles
+import StoreAccess
 import StoreFormat
 import TestSupport
 import Testing

@@ -1,6 +1,6 @@
 import SafeFiles
+import StoreAccess
 import StoreFixtures
-import StoreFormat
 import Testing
 
 @Suite("The damage in Fixtures/Stores, seen by SQLite's own program", .disabled(if: SQLiteShell.isMissing))

@@ -1,3 +1,4 @@
+import StoreAccess
 import StoreFixtures
 import StoreFormat
 import Testing

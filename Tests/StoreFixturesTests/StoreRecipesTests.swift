@@ -1,6 +1,6 @@
 import SafeFiles
+import StoreAccess
 import StoreFixtures
-import StoreFormat
 import Testing
 
 @Suite("The stores in Fixtures/Stores")

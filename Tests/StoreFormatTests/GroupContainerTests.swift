@@ -1,5 +1,6 @@
 import FoundationEssentials
 import SafeFiles
+import StoreAccess
 import TestSupport
 import Testing
 

@@ -1,5 +1,5 @@
 import FoundationEssentials
-import StoreFormat
+import StoreAccess
 import StoreMigration
 import StoreStrategies
 import StrategyProcess

@@ -1,6 +1,7 @@
 import Glibc
 import SafeFiles
-package import StoreFormat
+package import StoreAccess
+import StoreFormat
 
 /// The genuine stores: in `$STORE_MIGRATE_CORPUS`, else in `../shared/corpus` beside the package, else in `.build/corpus`,
 /// where `make corpus` puts them.

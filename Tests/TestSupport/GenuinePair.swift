@@ -1,4 +1,5 @@
 import SafeFiles
+import StoreAccess
 import StoreFormat
 
 /// A genuine store and another version of its model: that of another store, or of a model file.

@@ -1,5 +1,5 @@
 package import SafeFiles
-package import StoreFormat
+package import StoreAccess
 
 /// A temporary folder of a test, with stores made by SQL.
 package struct ScratchFolder {

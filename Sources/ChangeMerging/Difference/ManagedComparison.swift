@@ -1,3 +1,4 @@
+import StoreAccess
 import StoreFormat
 
 /// Compares Core Data stores: the first, the second, and the base if there is one.

@@ -1,4 +1,4 @@
-import StoreFormat
+import StoreAccess
 
 /// Compares plain SQLite stores: the first, the second, and the base if there is one.
 struct PlainComparison {

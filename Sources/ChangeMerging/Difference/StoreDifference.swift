@@ -1,4 +1,5 @@
 import SafeFiles
+public import StoreAccess
 public import StoreFormat
 
 /// Compares two stores object by object, and each with their base.

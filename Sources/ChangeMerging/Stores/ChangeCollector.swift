@@ -1,4 +1,5 @@
-package import StoreFormat
+package import StoreAccess
+import StoreFormat
 
 /// Finds one side's changes since the base: by reading both in key order, or by the side's history.
 ///

@@ -1,5 +1,6 @@
 import NearNames
-package import StoreFormat
+package import StoreAccess
+import StoreFormat
 
 /// What identifies the objects of a model: its uniqueness constraints, and the caller's settings.
 struct IdentityRules {

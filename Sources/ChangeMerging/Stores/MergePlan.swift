@@ -1,3 +1,4 @@
+import StoreAccess
 package import StoreFormat
 
 /// The changes that a merge makes to the shared store: only keys and names, so that a plan can be printed, counted and

@@ -1,4 +1,5 @@
 import SafeFiles
+import StoreAccess
 import StoreFormat
 
 /// The values that identify an object of an entity.

@@ -1,5 +1,3 @@
-import StoreFormat
-
 /// One side's changes of partners at single ends.
 private struct SlotChanges {
     /// The pair with the new partner; nil if the partner was removed.

@@ -1,3 +1,4 @@
+import StoreAccess
 import StoreFormat
 
 /// Plans a merge of Core Data stores; it reads the three stores and writes nothing.

@@ -1,4 +1,5 @@
 package import SafeFiles
+package import StoreAccess
 package import StoreFormat
 
 /// One of the stores of a merge, opened for reading; the caller keeps its read transaction open.

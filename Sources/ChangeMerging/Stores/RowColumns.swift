@@ -1,3 +1,4 @@
+import StoreAccess
 import StoreFormat
 
 /// The columns of one root's table that contain its objects' properties, and the meaning of each.

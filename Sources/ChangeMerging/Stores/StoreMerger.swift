@@ -1,5 +1,6 @@
 package import SafeFiles
-package import StoreFormat
+package import StoreAccess
+import StoreFormat
 import StoreWriting
 
 /// Reads the stores to be merged, and plans the merge by their kind.

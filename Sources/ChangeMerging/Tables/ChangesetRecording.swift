@@ -1,6 +1,7 @@
 import CSQLite
 package import SafeFiles
-package import StoreFormat
+package import StoreAccess
+import StoreFormat
 
 /// Records a merge's writes with SQLite's session extension, so that the merge can be rolled back.
 ///

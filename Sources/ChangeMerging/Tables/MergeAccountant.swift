@@ -1,6 +1,6 @@
 import CSQLite
 import SafeFiles
-import StoreFormat
+import StoreAccess
 import StoreWriting
 
 /// Accounts for every part of the old store's content and decides what the merge does with it.

@@ -1,4 +1,4 @@
-import StoreFormat
+import StoreAccess
 
 /// The table in which a plain SQLite store keeps the merges it contains, until the journal records them.
 enum MergeEpochTable {

@@ -1,5 +1,5 @@
 import CSQLite
-import StoreFormat
+import StoreAccess
 
 /// Writes a plan, inside the transaction of its merge.
 struct PlainExecution {

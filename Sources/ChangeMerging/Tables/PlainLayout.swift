@@ -1,4 +1,4 @@
-import StoreFormat
+import StoreAccess
 
 /// The tables of a plain SQLite store, as a merge reads them.
 struct PlainLayout: Sendable {

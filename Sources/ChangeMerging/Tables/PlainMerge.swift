@@ -1,5 +1,6 @@
 import CSQLite
 import SafeFiles
+import StoreAccess
 import StoreFormat
 
 /// A planned merge of plain SQLite stores: row by row, and column by column.

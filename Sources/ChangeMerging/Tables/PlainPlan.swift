@@ -1,3 +1,4 @@
+import StoreAccess
 import StoreFormat
 
 /// The changes that a merge makes to a plain SQLite shared store: keys and columns, and whole rows without a key.

@@ -1,4 +1,4 @@
-import StoreFormat
+import StoreAccess
 
 extension PlainPlanner {
     /// Keeps or restores the parents of rows, so that no reference dangles that did not before.

@@ -1,4 +1,4 @@
-import StoreFormat
+import StoreAccess
 
 extension PlainPlanner {
     /// Finds the key that each row inserted by the old side gets in the shared store.

@@ -1,4 +1,4 @@
-import StoreFormat
+import StoreAccess
 
 extension PlainPlanner {
     /// Decides what happens to each row that the old side changed.

@@ -1,4 +1,4 @@
-import StoreFormat
+import StoreAccess
 
 /// Plans a merge of plain SQLite stores; it reads them and writes nothing.
 struct PlainPlanner {

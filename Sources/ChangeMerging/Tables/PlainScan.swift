@@ -1,4 +1,4 @@
-import StoreFormat
+import StoreAccess
 
 /// Finds the old side's changes by reading it and the base together in key order; no table is kept in memory.
 struct PlainScan {

@@ -1,4 +1,4 @@
-import StoreFormat
+import StoreAccess
 
 /// How the rows of one table are identified, read and written.
 ///

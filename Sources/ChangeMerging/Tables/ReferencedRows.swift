@@ -1,5 +1,5 @@
 import CSQLite
-import StoreFormat
+import StoreAccess
 
 /// Records the rows of an entity's table with large values in place of SQLite's session extension, which would hold
 /// each value of a changed row several times.

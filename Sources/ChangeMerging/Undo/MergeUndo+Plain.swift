@@ -1,6 +1,6 @@
 import CSQLite
 import SafeFiles
-import StoreFormat
+import StoreAccess
 
 extension MergeUndo {
     /// Triggers do not fire: the record contains their effects in the merge, if they fired there.

@@ -1,6 +1,7 @@
 import CSQLite
 import FoundationEssentials
 package import SafeFiles
+import StoreAccess
 import StoreFormat
 import StoreWriting
 

@@ -1,5 +1,5 @@
 import CSQLite
-import StoreFormat
+import StoreAccess
 
 /// Tables, indexes, views and triggers that only the old store has, and that the merge copies unchanged.
 struct CarriedDefinitions: Hashable, Sendable {

@@ -1,5 +1,5 @@
 import FoundationEssentials
-import StoreFormat
+import StoreAccess
 
 /// What is said to a resolver in another process, and what it answers: JSON objects, one a line.
 ///

@@ -1,5 +1,6 @@
 import SafeFiles
-import StoreFormat
+internal import StoreAccess
+internal import StoreFormat
 internal import Synchronization
 
 /// The caller's decisions about conflicts of a merge, in place of the policy's.

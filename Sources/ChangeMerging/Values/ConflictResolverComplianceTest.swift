@@ -1,4 +1,4 @@
-internal import StoreFormat
+internal import StoreAccess
 
 /// Tests that a resolver keeps its contract, in one line of any test framework.
 ///

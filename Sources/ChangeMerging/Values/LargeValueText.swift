@@ -1,5 +1,5 @@
 import FoundationEssentials
-import StoreFormat
+import StoreAccess
 
 /// A large value as the coding of ``StoredValue`` writes it, made in pieces.
 struct LargeValueText {

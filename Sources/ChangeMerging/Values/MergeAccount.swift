@@ -1,3 +1,4 @@
+package import StoreAccess
 package import StoreFormat
 
 /// The disposition of each part of the old store's content in a merge.

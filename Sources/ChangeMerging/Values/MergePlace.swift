@@ -1,4 +1,5 @@
 package import SafeFiles
+package import StoreAccess
 package import StoreFormat
 
 /// A store that takes part in a merge, opened by the caller.

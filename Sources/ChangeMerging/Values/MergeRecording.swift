@@ -1,4 +1,4 @@
-package import StoreFormat
+package import StoreAccess
 
 /// Records what a merge writes, so that it can be undone.
 package protocol MergeRecording: AnyObject {

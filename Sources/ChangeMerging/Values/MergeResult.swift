@@ -1,3 +1,4 @@
+import StoreAccess
 public import StoreFormat
 
 /// The result of executing a planned merge.

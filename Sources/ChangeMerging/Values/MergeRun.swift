@@ -1,5 +1,5 @@
 package import SafeFiles
-package import StoreFormat
+package import StoreAccess
 
 /// One attempt to execute a planned merge.
 package struct MergeRun {

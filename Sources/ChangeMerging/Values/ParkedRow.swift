@@ -1,5 +1,5 @@
 package import FoundationEssentials
-package import StoreFormat
+package import StoreAccess
 
 /// The whole row of an object on the side that lost a decision, kept in a file so that no value is lost.
 package struct ParkedRow: Codable {

@@ -1,7 +1,7 @@
 import CSQLite
 import FoundationEssentials
 import SafeFiles
-import StoreFormat
+import StoreAccess
 
 /// The file format of a recorded merge: a magic line, then parts with a kind, a length and bytes.
 ///

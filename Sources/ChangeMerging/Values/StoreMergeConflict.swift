@@ -1,5 +1,5 @@
 import FoundationEssentials
-public import StoreFormat
+public import StoreAccess
 
 /// One conflict of a merge and its decision.
 public struct StoreMergeConflict: Hashable, Sendable, Codable {

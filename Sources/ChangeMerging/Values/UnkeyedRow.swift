@@ -1,4 +1,4 @@
-package import StoreFormat
+package import StoreAccess
 
 /// A row that SQLite's session extension does not see, before and after a merge.
 ///

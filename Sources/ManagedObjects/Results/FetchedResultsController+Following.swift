@@ -1,5 +1,3 @@
-internal import StoreFormat
-
 extension FetchedResultsController {
     /// Applies a change of the context; changes made meanwhile, by a delegate or a fetch, are queued.
     func follow(_ news: ObjectsDidChange) {

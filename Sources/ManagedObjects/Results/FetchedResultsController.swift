@@ -1,5 +1,3 @@
-internal import StoreFormat
-
 /// Keeps the result of a fetch up to date while its context changes, and notifies a delegate of each change.
 ///
 /// Like its objects it belongs to its context and never leaves it; ``ManagedObjectContext/userInfo`` can retain it.

@@ -1,3 +1,4 @@
+internal import StoreAccess
 internal import StoreFormat
 
 /// A controller's request, resolved in the model: decides whether and where an object belongs to the result.

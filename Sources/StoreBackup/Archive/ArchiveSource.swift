@@ -1,6 +1,6 @@
 package import FoundationEssentials
 package import SafeFiles
-import StoreFormat
+import StoreAccess
 import SystemPackage
 
 /// Where an archive's bytes come from: a file, or a stream that can be read once.

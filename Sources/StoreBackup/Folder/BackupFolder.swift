@@ -1,6 +1,6 @@
 public import FoundationEssentials
 internal import SafeFiles
-public import StoreFormat
+public import StoreAccess
 import SystemPackage
 
 /// A folder that holds backups, of one store or of many.

@@ -1,6 +1,7 @@
 public import FoundationEssentials
 package import SafeFiles
-public import StoreFormat
+public import StoreAccess
+import StoreFormat
 import SystemPackage
 
 /// Makes a backup of a store: one self-contained archive, checked before it gets its name.

@@ -1,5 +1,6 @@
 import Dispatch
 import SafeFiles
+import StoreAccess
 import StoreFormat
 import Synchronization
 

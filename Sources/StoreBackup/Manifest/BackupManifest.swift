@@ -1,5 +1,6 @@
 import FoundationEssentials
 import SafeFiles
+import StoreAccess
 public import StoreFormat
 
 /// The table of contents of an archive, its first member `manifest.json`; the same store gives the same manifest.

@@ -1,6 +1,6 @@
 import FoundationEssentials
 import Glibc
-import StoreFormat
+import StoreAccess
 
 /// A manifest's text, split by lines as it arrives: a decoder takes many times the bytes of its input.
 ///

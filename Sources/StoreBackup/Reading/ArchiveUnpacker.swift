@@ -1,6 +1,6 @@
 import Dispatch
 package import SafeFiles
-package import StoreFormat
+package import StoreAccess
 import Synchronization
 import SystemPackage
 

@@ -1,5 +1,6 @@
 public import FoundationEssentials
 package import SafeFiles
+public import StoreAccess
 public import StoreFormat
 
 /// An archive that contains a backup.

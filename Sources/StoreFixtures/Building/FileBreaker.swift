@@ -1,5 +1,5 @@
 import SafeFiles
-import StoreFormat
+import StoreAccess
 import StoreWriting
 
 /// Damages the files of a closed store, without SQLite.

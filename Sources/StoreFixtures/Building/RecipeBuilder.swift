@@ -1,4 +1,5 @@
 import SafeFiles
+public import StoreAccess
 public import StoreFormat
 import StoreWriting
 

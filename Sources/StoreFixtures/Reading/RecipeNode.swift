@@ -1,5 +1,4 @@
 import NearNames
-import StoreFormat
 
 /// One node of the YAML of a recipe or a scenario, with typed readers; every mistake is reported with line and column.
 package struct RecipeNode {

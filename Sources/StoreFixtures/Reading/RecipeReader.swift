@@ -1,5 +1,6 @@
 import NearNames
 import SafeFiles
+import StoreAccess
 import StoreFormat
 
 /// Reads recipes; every mistake is reported with file, line and column.

@@ -1,3 +1,4 @@
+package import StoreAccess
 package import StoreFormat
 
 /// A store as readable text: a model or SQL statements, the saves that fill it, and its damage.

@@ -1,3 +1,5 @@
+package import StoreAccess
+
 /// The change of one transaction to one object.
 package struct HistoryChange: Hashable, Sendable {
     /// The kind of change, with history's numbers.

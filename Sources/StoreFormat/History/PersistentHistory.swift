@@ -1,3 +1,5 @@
+package import StoreAccess
+
 /// A store's persistent history of its transactions.
 ///
 /// The first generation keeps names of authors and processes in each transaction, the current one in a table of
@@ -203,5 +205,18 @@ package struct HistoryTables: Hashable, Sendable {
     package init(present: Set<String> = [], areNumbered: Bool = false) {
         self.present = present
         self.areNumbered = areNumbered
+    }
+}
+
+extension StoreDigest {
+    /// The digest of the same store without tables of its persistent history, and without the numbers of its entities.
+    ///
+    /// `connection` must be the one that this digest was computed from; only those numbers are read again.
+    package func leavingOutHistory(_ history: Set<String>, of connection: StoreConnection) throws -> StoreDigest {
+        try leavingOut(
+            history,
+            limiting: (table: "Z_PRIMARYKEY", rows: "Z_ENT NOT BETWEEN 16001 AND 16003"),
+            of: connection
+        )
     }
 }

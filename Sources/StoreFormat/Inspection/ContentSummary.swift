@@ -1,3 +1,5 @@
+package import StoreAccess
+
 /// A summary of a store's content for an inspection: its kind and its counts.
 struct ContentSummary {
     private(set) var kind = StoreInspection.Kind.sqlite

@@ -1,4 +1,5 @@
-package import SafeFiles
+internal import SafeFiles
+public import StoreAccess
 internal import SystemPackage
 
 /// Inspects a path without changing a byte of the store.
@@ -129,7 +130,7 @@ extension StoreInspector {
         let relays = Set(names.map { StoreLocation(folder: folder, name: $0).relayName })
         return names.filter { !StoreFileListing.isSidecar($0, of: known) && !relays.contains($0) }
             .map { StoreLocation(folder: folder, name: $0) }
-            .filter { isStore($0, in: directory) }
+            .filter { $0.isStore(in: directory) }
     }
 
     /// The store to whose external files the folder at a resolved path belongs; nil for any other folder.
@@ -148,14 +149,6 @@ extension StoreInspector {
     /// True if the path is a folder that this user can open.
     public static func isFolder(_ path: String) -> Bool {
         (try? Directory.open(path: path)) != nil
-    }
-
-    /// True for a regular file that begins as a database.
-    package static func isStore(_ location: StoreLocation, in folder: Directory) -> Bool {
-        guard let vetted = try? VettedFile(location, in: folder), vetted.status.size >= StoreHeader.byteCount,
-            let main = try? MainFile(vetted, path: location.path)
-        else { return false }
-        return (try? main.header()) != nil
     }
 }
 

@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+package import StoreAccess
 
 /// One attribute of an entity.
 public struct AttributeDescription: Hashable, Sendable {

@@ -1,4 +1,5 @@
 public import FoundationEssentials
+package import StoreAccess
 
 /// The typed value of an attribute.
 ///

@@ -1,3 +1,5 @@
+package import StoreAccess
+
 /// The numbers of a store's entities: the rows of `Z_PRIMARYKEY`.
 ///
 /// Numbers change when Core Data migrates a store, so permanent records must use names.

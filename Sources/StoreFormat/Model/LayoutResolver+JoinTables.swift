@@ -1,3 +1,5 @@
+import StoreAccess
+
 extension LayoutResolver {
     /// One relationship of a many-to-many pair.
     private struct End: Hashable {

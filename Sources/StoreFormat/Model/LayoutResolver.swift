@@ -1,3 +1,5 @@
+import StoreAccess
+
 /// Finds the tables and columns of a model's entities.
 struct LayoutResolver {
     /// The key columns of a to-one relationship, and whether they belong to a property of the model.

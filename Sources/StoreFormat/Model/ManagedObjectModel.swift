@@ -1,3 +1,5 @@
+package import StoreAccess
+
 /// The entities of a store, their properties and how they relate.
 public struct ManagedObjectModel: Hashable, Sendable {
     public let entitiesByName: [String: EntityDescription]

@@ -1,3 +1,5 @@
+import StoreAccess
+
 /// Infers the entities of a model from the tables of a store.
 struct ModelInference {
     private let schema: StoreSchema

@@ -1,3 +1,5 @@
+public import StoreAccess
+
 /// The permanent address of one object: `x-coredata://<store UUID>/<entity>/p<primary key>`.
 ///
 /// Copies of a store share its UUID, so an address does not distinguish copies. Primary keys are unique within a root

@@ -1,3 +1,5 @@
+package import StoreAccess
+
 /// The tables and columns of a store's model, matched with the actual tables.
 ///
 /// Names are predicted by Core Data's rules and then searched; missing ones are listed as unresolved, never guessed.

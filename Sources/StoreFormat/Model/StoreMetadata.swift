@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+package import StoreAccess
 
 /// The metadata of a Core Data store: the one row of `Z_METADATA`.
 public struct StoreMetadata: Hashable, Sendable {
@@ -97,5 +98,15 @@ extension StoreMetadata {
 
     private func string(_ key: String) -> String? {
         if case .string(let text) = values[key] { text } else { nil }
+    }
+}
+
+extension StoreSchema {
+    /// True for one of Core Data's own tables: numbers, metadata, history, and CloudKit's mirror.
+    package static func isCoreDataBook(_ name: String) -> Bool {
+        let name = name.uppercased()
+        return name.hasPrefix("ANSCK")
+            || ["Z_PRIMARYKEY", "Z_METADATA", "Z_MODELCACHE", "ACHANGE", "ATRANSACTION", "ATRANSACTIONSTRING"]
+                .contains(name)
     }
 }

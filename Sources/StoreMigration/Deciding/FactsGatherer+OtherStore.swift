@@ -1,6 +1,6 @@
 import ChangeMerging
 import SafeFiles
-import StoreFormat
+import StoreAccess
 import StoreVerification
 
 /// Whether the recorded stores are still at their paths.

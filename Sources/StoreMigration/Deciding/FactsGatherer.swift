@@ -1,6 +1,7 @@
 import FoundationEssentials
 import ModelMigration
 import SafeFiles
+import StoreAccess
 import StoreFormat
 import SystemPackage
 

@@ -1,6 +1,7 @@
 import ChangeMerging
 import ModelMigration
 import SafeFiles
+import StoreAccess
 import StoreFormat
 
 /// Which stores of different model versions can be merged.

@@ -1,4 +1,5 @@
 import ModelMigration
+import StoreAccess
 import StoreFormat
 
 /// The model that a program carries, with the other versions in its folder.

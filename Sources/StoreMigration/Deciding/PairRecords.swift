@@ -1,5 +1,5 @@
 import SafeFiles
-public import StoreFormat
+public import StoreAccess
 
 extension Finding.Code {
     /// The common state of an old and a new store is unknown; a share compares them as unrelated stores.

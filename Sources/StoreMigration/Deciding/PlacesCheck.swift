@@ -1,5 +1,5 @@
 import SafeFiles
-import StoreFormat
+import StoreAccess
 
 /// Refuses two paths that cannot be an old and a new store, before anything is read.
 struct PlacesCheck {
@@ -49,8 +49,7 @@ struct PlacesCheck {
         let names =
             try folder.status(of: store.name) == nil
             ? store.sidecarNames : [store.writeAheadLogName, store.journalName]
-        for name in names
-        where StoreInspector.isStore(StoreLocation(folder: store.folder, name: name), in: folder) {
+        for name in names where StoreLocation(folder: store.folder, name: name).isStore(in: folder) {
             throw MigrationError(
                 .usage,
                 "\(name) is a database, and SQLite would use it as a log or journal of \(store.name)",

@@ -1,4 +1,5 @@
 package import ModelMigration
+package import StoreAccess
 package import StoreFormat
 
 /// The input of the planner, which does no I/O.

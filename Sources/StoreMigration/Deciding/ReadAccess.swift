@@ -1,5 +1,5 @@
 import SafeFiles
-public import StoreFormat
+public import StoreAccess
 
 extension Finding.Code {
     /// Users who could not read the old store can read the new one.

@@ -1,4 +1,4 @@
-import StoreFormat
+import StoreAccess
 
 extension SharePlan {
     /// The plan when an earlier run was interrupted.

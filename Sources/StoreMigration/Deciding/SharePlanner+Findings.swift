@@ -1,5 +1,5 @@
 public import ModelMigration
-public import StoreFormat
+public import StoreAccess
 
 extension Finding.Code {
     /// Rows exist only in the old store, because the caller decided to keep the new one unchanged.

@@ -1,5 +1,5 @@
 import SafeFiles
-package import StoreFormat
+package import StoreAccess
 
 /// Finds the current location of the data of a store that is out of use: fenced, retired or withdrawn.
 ///

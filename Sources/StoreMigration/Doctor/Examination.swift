@@ -1,5 +1,5 @@
 import SafeFiles
-public import StoreFormat
+public import StoreAccess
 import SystemPackage
 
 /// Whether this machine and one folder can do what a share needs: SQLite, the kernel, the folder's file system.

@@ -1,5 +1,5 @@
 import SafeFiles
-public import StoreFormat
+public import StoreAccess
 
 /// A lock that a process holds on a file of a group container.
 public struct GroupLock: Sendable, Hashable {

@@ -1,6 +1,6 @@
 import Glibc
 import SafeFiles
-public import StoreFormat
+public import StoreAccess
 import SystemPackage
 
 /// The locks that processes hold on the files of a group container, and those for which iOS would end a suspended process.

@@ -1,5 +1,5 @@
 package import SafeFiles
-package import StoreFormat
+package import StoreAccess
 
 /// A base: the copy of the common state in the journal's folder, for a later merge.
 package enum CapturedBase {

@@ -1,6 +1,6 @@
 package import ChangeMerging
 package import SafeFiles
-package import StoreFormat
+package import StoreAccess
 package import StoreStrategies
 
 /// One fact of a run, flushed before anything relies on it.

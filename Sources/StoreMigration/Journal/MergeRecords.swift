@@ -1,7 +1,7 @@
 import ChangeMerging
 import FoundationEssentials
 import SafeFiles
-public import StoreFormat
+public import StoreAccess
 
 /// The files beside a journal that record what a merge did to single objects, for inspection and undo.
 ///

@@ -1,6 +1,6 @@
 import FoundationEssentials
 package import SafeFiles
-package import StoreFormat
+package import StoreAccess
 
 /// The append-only journal of the runs over one old store; each record is flushed.
 ///

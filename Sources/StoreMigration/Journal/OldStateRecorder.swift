@@ -1,6 +1,6 @@
 public import FoundationEssentials
 import SafeFiles
-import StoreFormat
+import StoreAccess
 
 /// Records and checks the token that proves cheaply that an old store is unchanged.
 ///

@@ -1,6 +1,6 @@
 import FoundationEssentials
 import SafeFiles
-public import StoreFormat
+public import StoreAccess
 
 /// The file beside a published snapshot that records what was published from where.
 ///

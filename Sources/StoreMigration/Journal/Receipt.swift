@@ -1,6 +1,6 @@
 import FoundationEssentials
 package import SafeFiles
-package import StoreFormat
+package import StoreAccess
 package import StoreStrategies
 
 /// The file beside a shared store that records its origin and how its programs open it.

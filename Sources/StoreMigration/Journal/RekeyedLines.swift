@@ -1,6 +1,7 @@
 import ChangeMerging
 import FoundationEssentials
 import SafeFiles
+import StoreAccess
 import StoreFormat
 
 /// Reads, line by line, the objects whose address a merge changed.

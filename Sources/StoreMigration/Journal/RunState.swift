@@ -1,5 +1,5 @@
 package import SafeFiles
-package import StoreFormat
+package import StoreAccess
 
 /// The progress of the runs over one old store: the folded records of its journal.
 package enum RunState: Hashable, Sendable {

@@ -1,6 +1,6 @@
 package import FoundationEssentials
 package import SafeFiles
-package import StoreFormat
+package import StoreAccess
 import SystemPackage
 
 /// The folder of one old store's journal: `.store-migrate/<file name>/` beside it, or inside a folder named by the

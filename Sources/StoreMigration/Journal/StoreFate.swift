@@ -1,4 +1,4 @@
-import StoreFormat
+import StoreAccess
 
 /// What becomes of a store that is no longer used.
 enum StoreFate {

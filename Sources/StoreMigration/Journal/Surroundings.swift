@@ -3,6 +3,7 @@ import ChangeRelay
 import FoundationEssentials
 import Logging
 import SafeFiles
+import StoreAccess
 import StoreBackup
 import StoreFormat
 

@@ -1,6 +1,6 @@
 import SafeFiles
+public import StoreAccess
 import StoreBackup
-public import StoreFormat
 import StoreStrategies
 import SystemPackage
 

@@ -1,5 +1,5 @@
 import SafeFiles
-import StoreFormat
+import StoreAccess
 
 /// How a run ended, as one word; every word has its exit status.
 public enum MigrationOutcome: String, Sendable, Codable, CaseIterable {

@@ -1,4 +1,4 @@
-public import StoreFormat
+public import StoreAccess
 public import StoreVerification
 
 /// How a publication ended, with its proof and all paths.

@@ -3,7 +3,7 @@ public import ChangeRelay
 public import FoundationEssentials
 import Logging
 import ModelMigration
-public import StoreFormat
+public import StoreAccess
 
 /// What a caller decides about a share; the defaults are the safe choices.
 public struct ShareOptions: Sendable {

@@ -1,6 +1,6 @@
 public import ChangeMerging
 public import ModelMigration
-public import StoreFormat
+public import StoreAccess
 public import StoreStrategies
 public import StoreVerification
 

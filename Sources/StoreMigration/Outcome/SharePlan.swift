@@ -1,5 +1,5 @@
 public import ChangeMerging
-public import StoreFormat
+public import StoreAccess
 public import StoreStrategies
 
 /// What a share would do, decided from two inspections and the caller's options.

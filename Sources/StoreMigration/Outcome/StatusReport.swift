@@ -1,4 +1,4 @@
-public import StoreFormat
+public import StoreAccess
 
 /// The state of both paths; gathering it changes nothing.
 public struct StatusReport: Sendable {

@@ -1,6 +1,5 @@
 import Logging
 import SafeFiles
-import StoreFormat
 
 /// What distinguishes one journalled run from another.
 protocol RunWork {

@@ -1,5 +1,5 @@
 import SafeFiles
-import StoreFormat
+import StoreAccess
 import SystemPackage
 
 /// The folder of displaced files in the container; created on first use, and kept.

@@ -1,5 +1,5 @@
 import SafeFiles
-import StoreFormat
+import StoreAccess
 
 /// The displaced files of an interrupted run; the folder is identified by its inode.
 struct AsideRemains {

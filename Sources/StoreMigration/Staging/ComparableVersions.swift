@@ -1,6 +1,7 @@
 import ChangeMerging
 import ModelMigration
 import SafeFiles
+import StoreAccess
 import StoreFormat
 
 /// Brings stores to one model version, in copies, so that their objects can be compared.

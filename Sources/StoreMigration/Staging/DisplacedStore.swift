@@ -1,6 +1,6 @@
 import CSQLite
 import SafeFiles
-import StoreFormat
+import StoreAccess
 import SystemPackage
 
 /// The store at the destination whose content one transaction will replace.

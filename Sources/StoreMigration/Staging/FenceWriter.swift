@@ -1,5 +1,5 @@
 import SafeFiles
-public import StoreFormat
+public import StoreAccess
 
 extension Finding.Code {
     /// A table cannot be fenced; its digest reveals late writes.

@@ -1,4 +1,5 @@
 import SafeFiles
+import StoreAccess
 import StoreFormat
 
 /// An old store's state when its copy was completed, and the means to detect later commits.

@@ -2,7 +2,8 @@ import CSQLite
 import ChangeMerging
 import ModelMigration
 import SafeFiles
-public import StoreFormat
+public import StoreAccess
+import StoreFormat
 
 extension Finding.Code {
     /// The new model version lacks properties or entities of migrated or merged rows; their values are only in the former

@@ -1,5 +1,5 @@
 import SafeFiles
-import StoreFormat
+import StoreAccess
 import SystemPackage
 
 /// The staging folder: private, in the container, so that the copy is built on the container's file system.

@@ -1,5 +1,5 @@
 import SafeFiles
-import StoreFormat
+import StoreAccess
 
 /// Selects the snapshot method for a live old store by its journal mode.
 enum OldStoreSnapshot {

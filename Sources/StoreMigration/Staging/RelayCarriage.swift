@@ -1,6 +1,6 @@
 import ChangeRelay
 import SafeFiles
-public import StoreFormat
+public import StoreAccess
 
 extension Finding.Code {
     /// Change notices beside the old store could not be copied to the new one.

@@ -2,6 +2,7 @@ import Logging
 import MergeProbing
 import ModelMigration
 import SafeFiles
+import StoreAccess
 import StoreFormat
 import StoreStrategies
 import StoreVerification

@@ -1,6 +1,6 @@
 import ChangeMerging
 import SafeFiles
-import StoreFormat
+import StoreAccess
 
 /// The end of every run over a pair once its work is committed: the receipt, the staging folder, `done`, the bases.
 ///

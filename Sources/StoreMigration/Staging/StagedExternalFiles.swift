@@ -1,5 +1,5 @@
 import SafeFiles
-import StoreFormat
+import StoreAccess
 import SystemPackage
 
 /// The external binary data of a copy: staged, updated under the lock, moved into place.

@@ -1,7 +1,7 @@
 import MergeProbing
 import ModelMigration
 import SafeFiles
-import StoreFormat
+import StoreAccess
 import StoreVerification
 import StoreWriting
 

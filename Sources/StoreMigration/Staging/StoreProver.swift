@@ -1,5 +1,6 @@
 import MergeProbing
 import SafeFiles
+import StoreAccess
 import StoreFormat
 import StoreVerification
 

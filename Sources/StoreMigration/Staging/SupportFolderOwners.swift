@@ -1,4 +1,5 @@
 import SafeFiles
+import StoreAccess
 import StoreFormat
 
 /// Finds stores that share a folder of external files, because its name omits the store's extension.

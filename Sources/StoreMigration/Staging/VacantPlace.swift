@@ -1,5 +1,5 @@
 import SafeFiles
-import StoreFormat
+import StoreAccess
 import SystemPackage
 
 /// A destination without a main file: the commit point is the rename of the copy's main file.

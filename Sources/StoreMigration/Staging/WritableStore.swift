@@ -1,5 +1,5 @@
 import SafeFiles
-import StoreFormat
+import StoreAccess
 
 /// A store that a command is about to write rows into: the only connection that merges, undos, replacements and
 /// restored rows accept.

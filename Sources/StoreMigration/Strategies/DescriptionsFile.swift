@@ -1,6 +1,6 @@
 import FoundationEssentials
 import SafeFiles
-import StoreFormat
+import StoreAccess
 import StoreStrategies
 
 /// A file with a description for each role as one JSON object, with which apps open the store.

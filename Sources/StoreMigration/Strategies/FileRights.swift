@@ -1,5 +1,4 @@
 import SafeFiles
-import StoreFormat
 import StoreStrategies
 import SystemPackage
 

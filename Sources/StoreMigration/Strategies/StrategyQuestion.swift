@@ -1,6 +1,7 @@
 import ModelMigration
 import SafeFiles
-public import StoreFormat
+public import StoreAccess
+import StoreFormat
 import StoreStrategies
 
 /// The input of strategies: gathered without a lock, and checked again under it.

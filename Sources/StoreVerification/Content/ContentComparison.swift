@@ -1,4 +1,5 @@
 import SafeFiles
+package import StoreAccess
 package import StoreFormat
 
 extension StoreDigest {

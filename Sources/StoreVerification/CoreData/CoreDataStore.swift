@@ -1,5 +1,6 @@
 import SafeFiles
-package import StoreFormat
+package import StoreAccess
+import StoreFormat
 
 /// A Core Data store for the rules: its model mapped to the tables and columns that exist.
 package struct CoreDataStore {

@@ -1,4 +1,4 @@
-import StoreFormat
+import StoreAccess
 
 /// Collects findings of one level; of equal findings about rows of one table it lists the first and counts the rest.
 struct FindingList {

@@ -1,5 +1,5 @@
 import SafeFiles
-package import StoreFormat
+package import StoreAccess
 
 /// Checks the folder of a store's external binary data.
 struct ExternalFolderCheck {

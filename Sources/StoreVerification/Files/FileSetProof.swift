@@ -1,5 +1,5 @@
 import SafeFiles
-package import StoreFormat
+package import StoreAccess
 
 /// Proves that the files of a store exist, have the right kind, and contain no foreign file.
 ///

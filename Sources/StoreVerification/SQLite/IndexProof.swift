@@ -1,5 +1,5 @@
 internal import CSQLite
-package import StoreFormat
+package import StoreAccess
 
 /// Proves that every index of a table contains exactly the table's keys, in the right order.
 ///

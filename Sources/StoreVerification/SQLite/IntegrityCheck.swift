@@ -1,4 +1,4 @@
-package import StoreFormat
+package import StoreAccess
 
 /// SQLite's own checks of one database, as findings.
 struct IntegrityCheck {

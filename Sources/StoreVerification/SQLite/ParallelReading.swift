@@ -1,6 +1,6 @@
 internal import Dispatch
 internal import Glibc
-import StoreFormat
+internal import StoreAccess
 internal import Synchronization
 
 /// Spreads reading over the machine's cores, each worker with its own connection.

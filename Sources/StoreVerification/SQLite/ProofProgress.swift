@@ -1,4 +1,4 @@
-import StoreFormat
+internal import StoreAccess
 internal import Synchronization
 
 /// Counts the rows of a proof, reports them regularly, and checks for cancellation.

@@ -1,5 +1,5 @@
 internal import CSQLite
-import StoreFormat
+internal import StoreAccess
 
 /// Steps a statement without copying values: the loop over millions of rows of the index proof.
 final class Scan {

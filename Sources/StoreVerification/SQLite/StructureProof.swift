@@ -1,4 +1,4 @@
-import StoreFormat
+import StoreAccess
 
 /// Proves SQLite's own structure: pages and records, every index, and the trees of virtual tables.
 struct StructureProof {

@@ -1,5 +1,5 @@
 internal import CSQLite
-import StoreFormat
+internal import StoreAccess
 
 /// The expected content of each index of one table, from one pass over the table.
 ///

@@ -1,4 +1,4 @@
-package import StoreFormat
+package import StoreAccess
 
 /// The checks of virtual tables for the trees in their shadow tables.
 struct VirtualTableCheck {

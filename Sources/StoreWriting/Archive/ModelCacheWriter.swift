@@ -1,4 +1,5 @@
 import CZlib
+package import StoreAccess
 package import StoreFormat
 
 /// Writes a model in the form of `Z_MODELCACHE`: a keyed archive, as a binary property list, deflated.

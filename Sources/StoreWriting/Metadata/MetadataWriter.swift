@@ -1,4 +1,5 @@
 import FoundationEssentials
+package import StoreAccess
 package import StoreFormat
 
 /// Creates the metadata of a new Core Data store: the property list of `Z_METADATA`.

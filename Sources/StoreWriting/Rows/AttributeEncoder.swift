@@ -1,3 +1,4 @@
+import StoreAccess
 import StoreFormat
 
 /// Encodes the values of one attribute for its column, with a fast path for the most common types.

@@ -1,3 +1,4 @@
+import StoreAccess
 import StoreFormat
 
 /// Facts about an entity that the writer needs for every row, computed once.

@@ -1,5 +1,5 @@
 package import SafeFiles
-package import StoreFormat
+package import StoreAccess
 
 /// Stores large binary values in external files, as Core Data does for attributes that permit it.
 ///

@@ -1,4 +1,5 @@
 import FoundationEssentials
+package import StoreAccess
 package import StoreFormat
 
 /// Writes persistent history: one transaction per save, and one change for every object that the save changed.

@@ -1,4 +1,5 @@
 import CSQLite
+import StoreAccess
 import StoreFormat
 
 extension RowWriter {

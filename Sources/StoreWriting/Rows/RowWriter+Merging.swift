@@ -1,3 +1,4 @@
+package import StoreAccess
 package import StoreFormat
 
 /// Operations that a merge of two stores needs beyond a save.

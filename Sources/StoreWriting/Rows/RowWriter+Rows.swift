@@ -1,4 +1,5 @@
 import CSQLite
+package import StoreAccess
 package import StoreFormat
 
 extension RowWriter {

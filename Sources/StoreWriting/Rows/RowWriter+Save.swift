@@ -1,5 +1,5 @@
 package import SafeFiles
-package import StoreFormat
+package import StoreAccess
 
 /// The result of a save.
 package struct SaveResult: Sendable {

@@ -1,4 +1,5 @@
-package import StoreFormat
+package import StoreAccess
+import StoreFormat
 
 /// Lets objects exchange unique values within one save.
 extension RowWriter {

@@ -1,5 +1,6 @@
 import CSQLite
 import SafeFiles
+package import StoreAccess
 package import StoreFormat
 
 /// Writes objects as Core Data's own writer does: keys, versions, relationships from both sides, delete rules.

@@ -1,3 +1,4 @@
+package import StoreAccess
 package import StoreFormat
 
 /// The net changes of one save to each object: the input of history, and the objects whose version was raised.

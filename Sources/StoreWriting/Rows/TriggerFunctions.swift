@@ -1,5 +1,5 @@
 import CSQLite
-import StoreFormat
+import StoreAccess
 
 /// The functions that Core Data's triggers call to report which rows they changed (COREDATA §1.6).
 ///

@@ -1,3 +1,4 @@
+package import StoreAccess
 package import StoreFormat
 
 /// The numbers (`Z_ENT`) that Core Data assigns to the entities of a model.

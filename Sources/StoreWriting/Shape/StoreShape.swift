@@ -1,3 +1,4 @@
+package import StoreAccess
 package import StoreFormat
 
 /// The tables, columns and indexes that Core Data creates for a model.

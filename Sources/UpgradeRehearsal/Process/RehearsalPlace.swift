@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
 import SafeFiles
-import StoreFormat
+import StoreAccess
 import SystemPackage
 
 /// The scratch folder of one scenario, and beside it the rehearsal's own files.

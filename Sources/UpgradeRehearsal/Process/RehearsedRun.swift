@@ -3,7 +3,7 @@ import ChildProcesses
 import FoundationEssentials
 import Glibc
 import SafeFiles
-import StoreFormat
+import StoreAccess
 import Synchronization
 import SystemPackage
 

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
 import SafeFiles
-import StoreFormat
+import StoreAccess
 import SystemPackage
 
 /// Two named pipes: a run of the tool reports a trigger point on one, and waits on the other to continue.

@@ -1,5 +1,5 @@
+import StoreAccess
 import StoreFixtures
-import StoreFormat
 
 extension ScenarioReader {
     private static let claims = [

@@ -1,6 +1,6 @@
 public import FoundationEssentials
 import SafeFiles
-import StoreFormat
+import StoreAccess
 import StoreMigration
 
 /// The reports of a rehearsal as JUnit XML, as build servers read it: a suite for each folder, a case for each scenario.

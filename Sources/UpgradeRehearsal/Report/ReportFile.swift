@@ -1,7 +1,7 @@
 public import FoundationEssentials
 public import RunReports
 import SafeFiles
-public import StoreFormat
+public import StoreAccess
 public import StoreMigration
 
 /// The file that a report goes to: readable by its owner alone, since it may show values of rows, and written in one step.

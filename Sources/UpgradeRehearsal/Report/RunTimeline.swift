@@ -1,4 +1,4 @@
-public import StoreFormat
+public import StoreAccess
 internal import Synchronization
 
 /// Records when each step of a run began and ended, by a monotonic clock; callable from any thread.

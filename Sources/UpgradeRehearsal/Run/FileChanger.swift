@@ -1,6 +1,6 @@
 import FoundationEssentials
 import SafeFiles
-import StoreFormat
+import StoreAccess
 
 /// Changes files in a scratch folder that only this process uses.
 struct FileChanger {

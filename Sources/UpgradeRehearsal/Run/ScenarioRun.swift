@@ -2,8 +2,8 @@ import ChildProcesses
 import FoundationEssentials
 import Glibc
 import SafeFiles
+import StoreAccess
 import StoreFixtures
-import StoreFormat
 import StoreMigration
 import SystemPackage
 

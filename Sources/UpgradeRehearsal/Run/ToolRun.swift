@@ -2,7 +2,6 @@ import ChildProcesses
 import FoundationEssentials
 import Glibc
 import SafeFiles
-import StoreFormat
 
 /// A run of the tool for a scenario, in a process of its own.
 final class ToolRun {

@@ -1,5 +1,5 @@
+package import StoreAccess
 package import StoreFixtures
-package import StoreFormat
 package import StoreMigration
 
 /// One step of a scenario.

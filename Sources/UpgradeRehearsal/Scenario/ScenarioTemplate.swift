@@ -1,6 +1,6 @@
 public import FoundationEssentials
 import SafeFiles
-import StoreFormat
+import StoreAccess
 
 /// A commented scenario that holds, as a start for the scenarios of an app.
 public enum ScenarioTemplate {

@@ -1,6 +1,6 @@
 import FoundationEssentials
+import StoreAccess
 import StoreFixtures
-import StoreFormat
 import StoreMigration
 
 /// A `store-migrate.yaml`: the options of `share` and `plan` for one project.

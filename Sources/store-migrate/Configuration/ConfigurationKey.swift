@@ -1,6 +1,6 @@
 import ArgumentParser
 import FoundationEssentials
-import StoreFormat
+import StoreAccess
 import StoreMigration
 import StoreStrategies
 import StrategyProcess

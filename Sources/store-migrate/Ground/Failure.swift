@@ -1,7 +1,7 @@
 import ChangeRelay
 import ManagedObjects
+import StoreAccess
 import StoreFixtures
-import StoreFormat
 import StoreMigration
 import UpgradeRehearsal
 

@@ -1,4 +1,4 @@
-import StoreFormat
+import StoreAccess
 
 /// The version of this tool, and of what it was built with.
 enum Versions {

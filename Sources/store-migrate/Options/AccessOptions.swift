@@ -1,6 +1,7 @@
 import ArgumentParser
 import FoundationEssentials
 import ManagedObjects
+import StoreAccess
 import StoreBackup
 import StoreFormat
 import StoreMigration

@@ -1,5 +1,6 @@
 import ArgumentParser
 import FoundationEssentials
+import StoreAccess
 import StoreFormat
 import StoreMigration
 

@@ -1,6 +1,6 @@
 import ArgumentParser
 import FoundationEssentials
-import StoreFormat
+import StoreAccess
 import StoreMigration
 
 /// The old store and the new one; the new one is given as a path, a folder, or a database of a group.

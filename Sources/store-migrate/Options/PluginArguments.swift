@@ -2,7 +2,7 @@ public import ArgumentParser
 import BuiltInStrategies
 import ChangeMerging
 import FoundationEssentials
-import StoreFormat
+import StoreAccess
 import StoreMigration
 import StoreStrategies
 public import StrategyProcess

@@ -1,5 +1,5 @@
 import ArgumentParser
-import StoreFormat
+import StoreAccess
 import StoreMigration
 
 /// What the caller decides about a share.

@@ -1,6 +1,6 @@
 public import ArgumentParser
 import FoundationEssentials
-public import StoreFormat
+public import StoreAccess
 public import StoreMigration
 
 /// The other locations that the private store had in earlier versions of its program.

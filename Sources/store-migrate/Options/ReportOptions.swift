@@ -1,5 +1,4 @@
 import ArgumentParser
-import StoreFormat
 import StoreMigration
 import UpgradeRehearsal
 

@@ -1,4 +1,4 @@
-import StoreFormat
+import StoreAccess
 import Synchronization
 
 /// Shows the progress of long work; safe to call from any thread.

@@ -3,6 +3,7 @@ import Logging
 import ManagedObjectGeneration
 import ManagedObjects
 import ModelMigration
+import StoreAccess
 import StoreFormat
 import StoreMigration
 import StoreVerification

@@ -1,7 +1,7 @@
 import ChangeMerging
 import FoundationEssentials
 import ModelMigration
-import StoreFormat
+import StoreAccess
 import StoreMigration
 import StoreStrategies
 

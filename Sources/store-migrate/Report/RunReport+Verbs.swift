@@ -1,7 +1,7 @@
 import ChangeMerging
 import FoundationEssentials
 import RunReports
-import StoreFormat
+import StoreAccess
 import StoreMigration
 import StoreVerification
 import UpgradeRehearsal

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import RunReports
+import StoreAccess
 import StoreFormat
 import StoreMigration
 import UpgradeRehearsal

@@ -1,4 +1,5 @@
 import RunReports
+import StoreAccess
 import StoreFormat
 import StoreVerification
 

@@ -1,5 +1,5 @@
 import ChangeMerging
-import StoreFormat
+import StoreAccess
 
 extension MergeSummary {
     /// The text after a merge: the amounts, and every resolved conflict.

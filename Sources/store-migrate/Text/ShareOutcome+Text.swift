@@ -1,6 +1,6 @@
 import ChangeMerging
 import ChangeRelay
-import StoreFormat
+import StoreAccess
 import StoreMigration
 import StoreStrategies
 import StoreVerification

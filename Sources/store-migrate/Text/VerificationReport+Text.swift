@@ -1,4 +1,4 @@
-import StoreFormat
+import StoreAccess
 import StoreMigration
 import StoreVerification
 

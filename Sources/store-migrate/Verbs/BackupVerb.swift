@@ -1,5 +1,6 @@
 import ArgumentParser
 import FoundationEssentials
+import StoreAccess
 import StoreBackup
 import StoreFormat
 import StoreMigration

@@ -1,6 +1,6 @@
 import ArgumentParser
 import ChangeMerging
-import StoreFormat
+import StoreAccess
 import StoreMigration
 
 /// `diff A B`: the differences of two stores, object by object.

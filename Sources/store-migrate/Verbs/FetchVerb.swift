@@ -1,6 +1,6 @@
 import ArgumentParser
 import ManagedObjects
-import StoreFormat
+import StoreAccess
 import StoreMigration
 
 /// `fetch STORE ENTITY`: the objects of a Core Data store.

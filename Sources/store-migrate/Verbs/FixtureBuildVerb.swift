@@ -1,6 +1,6 @@
 import ArgumentParser
+import StoreAccess
 import StoreFixtures
-import StoreFormat
 import StoreMigration
 
 /// `fixture build RECIPE DEST`: a store in Core Data's format from a readable recipe.

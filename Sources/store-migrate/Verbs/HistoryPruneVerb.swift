@@ -1,6 +1,7 @@
 import ArgumentParser
 import FoundationEssentials
 import ManagedObjects
+import StoreAccess
 import StoreFormat
 import StoreMigration
 import StoreStrategies

@@ -1,5 +1,6 @@
 import ArgumentParser
 import ManagedObjects
+import StoreAccess
 import StoreFormat
 import StoreMigration
 

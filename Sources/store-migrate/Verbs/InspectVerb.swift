@@ -2,6 +2,7 @@ import ArgumentParser
 import FoundationEssentials
 import ManagedObjectGeneration
 import ManagedObjects
+import StoreAccess
 import StoreBackup
 import StoreFormat
 import StoreMigration

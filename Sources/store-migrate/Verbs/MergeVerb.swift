@@ -1,6 +1,6 @@
 import ArgumentParser
 import ChangeMerging
-import StoreFormat
+import StoreAccess
 import StoreMigration
 
 /// `merge INTO FROM`: merges one store's changes into another.

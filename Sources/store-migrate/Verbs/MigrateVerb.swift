@@ -1,6 +1,6 @@
 import ArgumentParser
 import ModelMigration
-import StoreFormat
+import StoreAccess
 import StoreMigration
 
 /// `migrate STORE --model FILE|STORE`: migrates a store in place to another model version.

@@ -2,6 +2,7 @@ import ArgumentParser
 import ChangeRelay
 import Dispatch
 import FoundationEssentials
+import StoreAccess
 import StoreFormat
 import StoreMigration
 

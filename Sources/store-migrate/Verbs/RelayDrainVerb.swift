@@ -1,6 +1,6 @@
 import ArgumentParser
 import ChangeRelay
-import StoreFormat
+import StoreAccess
 import StoreMigration
 
 /// `relay drain STORE --consumer NAME`: the notices that a consumer has not acknowledged.

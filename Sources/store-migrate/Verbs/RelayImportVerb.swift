@@ -1,6 +1,6 @@
 import ArgumentParser
 import ChangeRelay
-import StoreFormat
+import StoreAccess
 import StoreMigration
 
 /// `relay import STORE`: imports pending changes of apps that did not use a relay.

@@ -1,6 +1,7 @@
 import ArgumentParser
 import ChangeRelay
 import FoundationEssentials
+import StoreAccess
 import StoreFormat
 import StoreMigration
 

@@ -1,7 +1,6 @@
 import ArgumentParser
 import ChangeRelay
 import Dispatch
-import StoreFormat
 import StoreMigration
 
 /// `relay watch STORE`: prints changes as they happen.

@@ -1,5 +1,5 @@
 import ArgumentParser
-import StoreFormat
+import StoreAccess
 import StoreMigration
 import StrategyProcess
 

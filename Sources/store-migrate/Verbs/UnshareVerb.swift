@@ -1,5 +1,5 @@
 import ArgumentParser
-import StoreFormat
+import StoreAccess
 import StoreMigration
 
 /// `unshare OLD NEW`: moves the content back to the old store.

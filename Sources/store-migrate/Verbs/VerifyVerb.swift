@@ -1,6 +1,6 @@
 import ArgumentParser
 import MergeProbing
-import StoreFormat
+import StoreAccess
 import StoreMigration
 import StoreVerification
 

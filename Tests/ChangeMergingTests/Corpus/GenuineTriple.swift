@@ -2,6 +2,7 @@ import ChangeMerging
 import FoundationEssentials
 import ManagedObjects
 import SafeFiles
+import StoreAccess
 import StoreFormat
 import StoreStrategies
 import TestSupport

@@ -1,5 +1,5 @@
 import ChangeMerging
-import StoreFormat
+import StoreAccess
 import TestSupport
 import Testing
 

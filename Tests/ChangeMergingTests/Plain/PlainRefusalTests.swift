@@ -1,6 +1,6 @@
 import ChangeMerging
 import SafeFiles
-import StoreFormat
+import StoreAccess
 import Synchronization
 import Testing
 

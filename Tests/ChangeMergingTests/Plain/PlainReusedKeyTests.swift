@@ -1,5 +1,4 @@
 import ChangeMerging
-import StoreFormat
 import TestSupport
 import Testing
 

@@ -1,4 +1,4 @@
-import StoreFormat
+import StoreAccess
 
 /// All rows of a database in memory, and the simplest merge of three such states: the model that tests compare with.
 struct PlainRows: Equatable {

@@ -1,6 +1,6 @@
 import ChangeMerging
 import SafeFiles
-import StoreFormat
+import StoreAccess
 import TestSupport
 
 /// A plain SQLite database, and two copies of it that are changed independently.

@@ -1,5 +1,6 @@
 import ChangeMerging
 import SafeFiles
+import StoreAccess
 import StoreFormat
 import StoreWriting
 import Testing

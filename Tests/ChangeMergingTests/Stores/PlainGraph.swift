@@ -1,4 +1,5 @@
 import ChangeMerging
+import StoreAccess
 import StoreFormat
 import StoreWriting
 

@@ -1,5 +1,4 @@
 import ChangeMerging
-import StoreFormat
 import StoreWriting
 import TestSupport
 import Testing

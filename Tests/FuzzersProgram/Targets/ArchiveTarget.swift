@@ -1,7 +1,7 @@
 import SafeFiles
+import StoreAccess
 import StoreBackup
 import StoreFixtures
-import StoreFormat
 import TestSupport
 
 /// An untrusted archive: unpacked into a scratch folder and checked, from a file and from a stream.

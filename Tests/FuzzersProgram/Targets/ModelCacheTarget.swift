@@ -1,4 +1,5 @@
 import SafeFiles
+import StoreAccess
 import StoreFixtures
 import StoreFormat
 import StoreVerification

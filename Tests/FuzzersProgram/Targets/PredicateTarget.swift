@@ -1,6 +1,7 @@
 import FoundationEssentials
 import ManagedObjects
 import SafeFiles
+import StoreAccess
 import StoreFixtures
 import StoreFormat
 import StoreStrategies

@@ -1,5 +1,6 @@
 import ChangeRelay
 import SafeFiles
+import StoreAccess
 import StoreFixtures
 import StoreFormat
 import TestSupport

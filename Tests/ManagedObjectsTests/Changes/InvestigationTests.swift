@@ -1,5 +1,4 @@
 import ManagedObjects
-import StoreFormat
 import Testing
 
 /// Findings of the fetched-results investigation that need no controller.

@@ -1,4 +1,5 @@
 import ManagedObjects
+import StoreAccess
 import StoreFormat
 import TestSupport
 import Testing

@@ -1,4 +1,3 @@
-import StoreFormat
 import Synchronization
 import Testing
 

@@ -1,5 +1,4 @@
 import ManagedObjects
-import StoreFormat
 import Testing
 
 @Suite("Merging saves of other contexts")

@@ -1,6 +1,6 @@
 import ChangeMerging
 import ManagedObjects
-import StoreFormat
+import StoreAccess
 import StoreStrategies
 import Testing
 

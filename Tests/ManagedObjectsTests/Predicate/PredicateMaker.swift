@@ -1,5 +1,6 @@
 import Foundation
 import ManagedObjects
+import StoreAccess
 import StoreFormat
 import TestSupport
 

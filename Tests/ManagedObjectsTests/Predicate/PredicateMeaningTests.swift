@@ -1,4 +1,5 @@
 import ManagedObjects
+import StoreAccess
 import StoreFixtures
 import StoreFormat
 import TestSupport

@@ -1,5 +1,5 @@
 import Foundation
-import StoreFormat
+import StoreAccess
 import TestSupport
 import Testing
 

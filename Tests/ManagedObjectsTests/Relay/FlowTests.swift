@@ -1,7 +1,7 @@
 import ChangeRelay
 import Glibc
 import ManagedObjects
-import StoreFormat
+import StoreAccess
 import TestSupport
 import Testing
 

@@ -3,6 +3,7 @@ import Dispatch
 import FoundationEssentials
 import ManagedObjects
 import SafeFiles
+import StoreAccess
 import StoreFormat
 import StoreStrategies
 import Synchronization

@@ -1,6 +1,6 @@
 import FoundationEssentials
 import ManagedObjects
-import StoreFormat
+import StoreAccess
 import StoreStrategies
 import TestSupport
 import Testing

@@ -1,6 +1,5 @@
 import FoundationEssentials
 import ManagedObjects
-import StoreFormat
 import Testing
 
 @Suite("FetchedResultsController")

@@ -1,6 +1,5 @@
 import FoundationEssentials
 import ManagedObjects
-import StoreFormat
 import Testing
 
 /// Flow 4, the fetched-results investigation, with ten objects; each comment is the published finding.

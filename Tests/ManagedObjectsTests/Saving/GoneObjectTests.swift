@@ -1,6 +1,7 @@
 import ChangeMerging
 import Foundation
 import ManagedObjects
+import StoreAccess
 import StoreFormat
 import Testing
 

@@ -1,6 +1,6 @@
 import ChangeMerging
 import ManagedObjects
-import StoreFormat
+import StoreAccess
 import Testing
 
 /// The tables of `ThreeWayMerge` and `UniquenessMerge`, each cell tested with two contexts and checked in the store.

@@ -1,5 +1,6 @@
 import ChangeMerging
 import ManagedObjects
+import StoreAccess
 import StoreFormat
 import Testing
 

@@ -1,5 +1,5 @@
 import ManagedObjects
-import StoreFormat
+import StoreAccess
 import TestSupport
 
 /// Changes rows as a program that uses only SQLite.

@@ -1,6 +1,5 @@
 import ChangeMerging
 import ManagedObjects
-import StoreFormat
 import TestSupport
 import Testing
 

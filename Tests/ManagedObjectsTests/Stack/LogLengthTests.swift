@@ -1,6 +1,7 @@
 import Foundation
 import ManagedObjects
 import SafeFiles
+import StoreAccess
 import StoreFormat
 import Testing
 

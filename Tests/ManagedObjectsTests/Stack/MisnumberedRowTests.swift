@@ -1,6 +1,6 @@
 import ChangeMerging
 import ManagedObjects
-import StoreFormat
+import StoreAccess
 import Testing
 
 /// A genuine store has rows with another entity's number.

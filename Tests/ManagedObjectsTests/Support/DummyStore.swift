@@ -1,7 +1,7 @@
 import FoundationEssentials
 import ManagedObjects
+import StoreAccess
 import StoreFixtures
-import StoreFormat
 import StoreStrategies
 import TestSupport
 

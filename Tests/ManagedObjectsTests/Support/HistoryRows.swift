@@ -1,4 +1,4 @@
-import StoreFormat
+import StoreAccess
 
 /// The rows that one save added to the history tables.
 struct HistoryRows {

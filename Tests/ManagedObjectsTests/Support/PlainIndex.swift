@@ -1,4 +1,4 @@
-import StoreFormat
+import StoreAccess
 import Synchronization
 
 /// An index of a table's rows by the key in a column, built once for all keys.

@@ -1,3 +1,4 @@
+import StoreAccess
 import StoreFormat
 
 /// The tables and columns for a model, predicted by an independent implementation of the file format.

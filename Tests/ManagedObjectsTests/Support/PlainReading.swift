@@ -1,3 +1,4 @@
+import StoreAccess
 import StoreFormat
 
 /// The content of a store's tables, read independently of the code under test except for the model decoder.

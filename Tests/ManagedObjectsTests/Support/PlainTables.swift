@@ -1,4 +1,4 @@
-import StoreFormat
+import StoreAccess
 
 /// Every row of a store's ordinary tables, without any knowledge of Core Data.
 struct PlainTables {

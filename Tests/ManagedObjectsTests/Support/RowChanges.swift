@@ -1,3 +1,4 @@
+import StoreAccess
 import StoreFormat
 
 /// The changes of a save to the tables of a store: object rows, join table pairs, and unexpected changes.

@@ -1,3 +1,4 @@
+import StoreAccess
 import StoreFormat
 
 /// The row changes expected for an edit, computed from the tables and the model alone.

@@ -1,5 +1,5 @@
 import ManagedObjects
-import StoreFormat
+import StoreAccess
 import TestSupport
 import Testing
 

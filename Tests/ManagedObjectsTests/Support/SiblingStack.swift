@@ -1,5 +1,6 @@
 import FoundationEssentials
 import ManagedObjects
+import StoreAccess
 import StoreFormat
 import StoreStrategies
 import TestSupport

@@ -1,4 +1,5 @@
 import ModelMigration
+import StoreAccess
 import StoreFormat
 
 /// The values and references of a store by plain SQL: entity, property, then primary key.

@@ -1,7 +1,7 @@
 import Foundation
 import SafeFiles
+import StoreAccess
 import StoreFixtures
-import StoreFormat
 import TestSupport
 
 /// A temporary folder for one test, with a path for one store.

@@ -1,4 +1,5 @@
 import SafeFiles
+import StoreAccess
 import StoreFormat
 import TestSupport
 import Testing

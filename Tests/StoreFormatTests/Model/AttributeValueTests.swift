@@ -1,4 +1,5 @@
 import Foundation
+import StoreAccess
 import StoreFormat
 import TestSupport
 import Testing
@@ -141,5 +142,17 @@ struct AttributeValueTests {
                 }
             }
         }
+    }
+
+    @Test("Attribute values with canonically equivalent texts differ")
+    func attributes() {
+        let (composed, decomposed) = ("\u{E9}", "e\u{301}")
+        #expect(AttributeValue.string(composed) != .string(decomposed))
+        #expect(AttributeValue.uri(composed) != .uri(decomposed))
+        #expect(Set([AttributeValue.string(composed), .string(decomposed)]).count == 2)
+        #expect(AttributeValue.string("a") == .string("a") && AttributeValue.string("a") != .uri("a"))
+        #expect(AttributeValue.date(Date(timeIntervalSinceReferenceDate: 1)) != .real(1))
+        let same: [AttributeValue] = [.null, .boolean(true), .integer(1), .real(1), .decimal(1), .data(Data([1]))]
+        #expect(Set(same + same).count == same.count)
     }
 }

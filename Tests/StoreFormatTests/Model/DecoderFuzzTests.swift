@@ -1,3 +1,4 @@
+import StoreAccess
 import TestSupport
 import Testing
 

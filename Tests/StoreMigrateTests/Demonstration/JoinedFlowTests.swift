@@ -1,7 +1,7 @@
 import Foundation
 import ManagedObjects
 import MergeProbing
-import StoreFormat
+import StoreAccess
 import StoreMigration
 import StoreVerification
 import TestSupport

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import ManagedObjects
+import StoreAccess
 import StoreFormat
 import StoreMigration
 import StoreStrategies

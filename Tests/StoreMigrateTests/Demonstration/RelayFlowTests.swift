@@ -2,7 +2,7 @@ import ChangeRelay
 import Foundation
 import Glibc
 import ManagedObjects
-import StoreFormat
+import StoreAccess
 import TestSupport
 import Testing
 

@@ -1,6 +1,6 @@
 import ChildProcesses
 import Glibc
-import StoreFormat
+import StoreAccess
 import TestSupport
 import Testing
 

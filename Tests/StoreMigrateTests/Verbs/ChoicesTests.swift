@@ -1,5 +1,4 @@
 import FoundationEssentials
-import StoreFormat
 import Testing
 
 /// What the caller of a share chose, and later shares keep.

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import ModelMigration
+import StoreAccess
 import StoreFormat
 import TestSupport
 import Testing

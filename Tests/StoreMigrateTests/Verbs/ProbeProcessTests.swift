@@ -1,6 +1,6 @@
 import FoundationEssentials
 import MergeProbing
-import StoreFormat
+import StoreAccess
 import StoreStrategies
 import StoreVerification
 import Testing

@@ -1,6 +1,6 @@
 import ChangeRelay
 import FoundationEssentials
-import StoreFormat
+import StoreAccess
 import Testing
 
 @Suite("Verbs relay post, drain, list, watch and import")

@@ -1,6 +1,6 @@
 import FoundationEssentials
 import Glibc
-import StoreFormat
+import StoreAccess
 import TestSupport
 import Testing
 

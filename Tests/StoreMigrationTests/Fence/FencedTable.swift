@@ -1,5 +1,5 @@
+import StoreAccess
 import StoreFixtures
-import StoreFormat
 import TestSupport
 import Testing
 

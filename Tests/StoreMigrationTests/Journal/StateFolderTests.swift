@@ -1,7 +1,7 @@
 import Dispatch
 import Glibc
 import SafeFiles
-import StoreFormat
+import StoreAccess
 import Synchronization
 import TestSupport
 import Testing

@@ -1,6 +1,6 @@
 import ChangeMerging
 import SafeFiles
-import StoreFormat
+import StoreAccess
 import StoreVerification
 import Synchronization
 import TestSupport

@@ -1,7 +1,7 @@
 import ChangeMerging
 import ManagedObjects
 import SafeFiles
-import StoreFormat
+import StoreAccess
 import StoreVerification
 import TestSupport
 import Testing

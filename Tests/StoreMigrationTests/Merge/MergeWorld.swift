@@ -1,8 +1,8 @@
 import FoundationEssentials
 import ManagedObjects
 import SafeFiles
+import StoreAccess
 import StoreFixtures
-import StoreFormat
 import StoreStrategies
 import StoreVerification
 import Testing

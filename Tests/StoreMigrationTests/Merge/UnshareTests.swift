@@ -1,7 +1,7 @@
 import ChangeMerging
 import FoundationEssentials
 import SafeFiles
-import StoreFormat
+import StoreAccess
 import StoreVerification
 import TestSupport
 import Testing

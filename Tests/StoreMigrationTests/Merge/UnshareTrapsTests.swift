@@ -1,6 +1,6 @@
 import FoundationEssentials
 import SafeFiles
-import StoreFormat
+import StoreAccess
 import TestSupport
 import Testing
 

@@ -1,6 +1,6 @@
 import Glibc
 import SafeFiles
-import StoreFormat
+import StoreAccess
 import SystemPackage
 import TestSupport
 import Testing

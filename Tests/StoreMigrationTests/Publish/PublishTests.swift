@@ -2,7 +2,7 @@ import ChangeRelay
 import Dispatch
 import Foundation
 import SafeFiles
-import StoreFormat
+import StoreAccess
 import StoreVerification
 import Synchronization
 import TestSupport

@@ -1,5 +1,4 @@
 import SafeFiles
-import StoreFormat
 import Testing
 
 @testable import StoreMigration

@@ -1,6 +1,6 @@
 import SafeFiles
+import StoreAccess
 import StoreBackup
-import StoreFormat
 import TestSupport
 import Testing
 

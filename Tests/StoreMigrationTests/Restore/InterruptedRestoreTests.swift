@@ -1,7 +1,7 @@
 import Foundation
 import SafeFiles
+import StoreAccess
 import StoreBackup
-import StoreFormat
 import TestSupport
 import Testing
 

@@ -1,5 +1,6 @@
 import Foundation
 import SafeFiles
+import StoreAccess
 import StoreBackup
 import StoreFormat
 import StoreVerification

@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import SafeFiles
+import StoreAccess
 import StoreFormat
 import Synchronization
 import TestSupport

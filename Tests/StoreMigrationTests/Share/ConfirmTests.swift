@@ -1,6 +1,6 @@
 import FoundationEssentials
 import SafeFiles
-import StoreFormat
+import StoreAccess
 import Synchronization
 import TestSupport
 import Testing

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
 import SafeFiles
-import StoreFormat
+import StoreAccess
 import TestSupport
 import Testing
 

@@ -2,6 +2,7 @@ import ChangeRelay
 import Foundation
 import ManagedObjects
 import SafeFiles
+import StoreAccess
 import StoreBackup
 import StoreFormat
 import StoreStrategies

@@ -1,7 +1,7 @@
 import Glibc
 import SafeFiles
+import StoreAccess
 import StoreFixtures
-import StoreFormat
 import StoreVerification
 import SystemPackage
 import TestSupport

@@ -3,7 +3,7 @@ import FoundationEssentials
 import Glibc
 import ManagedObjects
 import SafeFiles
-import StoreFormat
+import StoreAccess
 import StoreStrategies
 import StoreVerification
 import TestSupport

@@ -1,6 +1,6 @@
 import BuiltInStrategies
+import StoreAccess
 import StoreFixtures
-import StoreFormat
 import StoreStrategies
 import TestSupport
 import Testing

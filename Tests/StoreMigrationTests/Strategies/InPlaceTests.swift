@@ -1,7 +1,7 @@
 import BuiltInStrategies
 import FoundationEssentials
 import SafeFiles
-import StoreFormat
+import StoreAccess
 import StoreStrategies
 import TestSupport
 import Testing

@@ -1,7 +1,6 @@
 import BuiltInStrategies
 import SafeFiles
 import StoreFixtures
-import StoreFormat
 import StoreStrategies
 import TestSupport
 import Testing

@@ -1,4 +1,4 @@
-import StoreFormat
+import StoreAccess
 import StoreStrategies
 import Testing
 

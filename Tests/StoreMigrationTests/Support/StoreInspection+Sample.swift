@@ -1,4 +1,5 @@
 import SafeFiles
+import StoreAccess
 import StoreFormat
 
 extension StoreInspection {

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import SafeFiles
+import StoreAccess
 import StoreBackup
-import StoreFormat
 import SystemPackage
 import TestSupport
 import Testing

@@ -1,5 +1,5 @@
 import SafeFiles
-import StoreFormat
+import StoreAccess
 import StoreVerification
 import TestSupport
 import Testing

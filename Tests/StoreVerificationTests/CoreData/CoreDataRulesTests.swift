@@ -1,5 +1,6 @@
 import CSQLite
 import Foundation
+import StoreAccess
 import StoreFixtures
 import StoreFormat
 import Testing

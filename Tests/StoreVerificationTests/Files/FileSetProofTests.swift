@@ -1,5 +1,5 @@
 import Foundation
-import StoreFormat
+import StoreAccess
 import Testing
 
 @testable import StoreVerification

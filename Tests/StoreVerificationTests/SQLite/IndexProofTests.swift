@@ -1,5 +1,5 @@
 import CSQLite
-import StoreFormat
+import StoreAccess
 import Testing
 
 @testable import StoreVerification

@@ -1,6 +1,6 @@
 import CSQLite
 import Foundation
-import StoreFormat
+import StoreAccess
 import Synchronization
 
 /// A small database in its own folder, which tests build with plain SQL and then damage.

@@ -1,4 +1,4 @@
-import StoreFormat
+import StoreAccess
 
 /// Every row of a store as a plain SQLite reader sees it, to find the rows that a save changed.
 struct TableRows {

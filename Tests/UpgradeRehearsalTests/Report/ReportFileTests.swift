@@ -1,7 +1,7 @@
 import Foundation
 import RunReports
 import SafeFiles
-import StoreFormat
+import StoreAccess
 import StoreMigration
 import TestSupport
 import Testing

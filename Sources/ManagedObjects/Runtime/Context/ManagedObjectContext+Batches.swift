@@ -1,4 +1,5 @@
 internal import SafeFiles
+internal import StoreAccess
 public import StoreFormat
 internal import StoreWriting
 

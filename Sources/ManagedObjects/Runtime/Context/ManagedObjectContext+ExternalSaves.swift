@@ -1,4 +1,4 @@
-internal import StoreFormat
+internal import StoreAccess
 internal import Synchronization
 
 extension ManagedObjectContext {

@@ -1,5 +1,3 @@
-internal import StoreFormat
-
 extension ManagedObjectContext {
     /// Merges the save of another context into this context.
     ///

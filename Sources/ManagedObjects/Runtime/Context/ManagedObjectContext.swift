@@ -1,7 +1,6 @@
 public import ChangeMerging
 internal import Dispatch
 internal import FoundationEssentials
-internal import StoreFormat
 
 /// A scratch pad of objects: fetched, changed and inserted objects stay private to it until it saves.
 ///

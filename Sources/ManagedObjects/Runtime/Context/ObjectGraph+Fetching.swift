@@ -1,5 +1,3 @@
-internal import StoreFormat
-
 extension ObjectGraph {
     /// Returns the objects of rows that were just read; registered objects keep their values.
     ///

@@ -1,3 +1,4 @@
+package import StoreAccess
 package import StoreFormat
 
 /// Compiles fetch requests to SQL over the store's actual tables.

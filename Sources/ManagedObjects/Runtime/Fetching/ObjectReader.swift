@@ -1,5 +1,6 @@
 internal import SafeFiles
-public import StoreFormat
+public import StoreAccess
+internal import StoreFormat
 
 /// Reads objects directly from a store, without a context and without any write, not even of the `-shm` file.
 ///

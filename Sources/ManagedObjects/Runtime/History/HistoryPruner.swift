@@ -1,6 +1,7 @@
 public import FoundationEssentials
 internal import SafeFiles
-public import StoreFormat
+public import StoreAccess
+internal import StoreFormat
 internal import StoreWriting
 
 /// Purges only history that every registered consumer has acknowledged.

@@ -1,4 +1,5 @@
 public import FoundationEssentials
+public import StoreAccess
 public import StoreFormat
 
 /// Reads a store's persistent history without a coordinator and without any write, not even of the `-shm` file.

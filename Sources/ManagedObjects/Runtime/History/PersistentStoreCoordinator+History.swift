@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import StoreAccess
 internal import StoreFormat
 
 extension PersistentStoreCoordinator {

@@ -1,9 +1,10 @@
+import StoreAccess
 package import StoreFormat
 
 /// Compiles a predicate to an SQL condition over the store's actual tables, for rows of the table with the alias `t`.
 ///
 /// The condition is true for rows that match, and false or null for others. The connection that runs it needs the
-/// functions of ``StoreFormat/SQLFunction/forPredicates()``.
+/// functions of ``StoreAccess/SQLFunction/forPredicates()``.
 package struct PredicateCompiler {
     /// The alias of the fetched table.
     package static let alias = "t"

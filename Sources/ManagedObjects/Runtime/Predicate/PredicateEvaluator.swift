@@ -1,3 +1,4 @@
+internal import StoreAccess
 internal import StoreFormat
 
 /// Evaluates a predicate for objects in memory, with the same result as the SQL of a ``PredicateCompiler``.

@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import StoreAccess
 internal import StoreFormat
 
 /// The kinds of values; only values of one kind can be compared.

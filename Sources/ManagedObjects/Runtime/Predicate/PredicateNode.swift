@@ -1,3 +1,4 @@
+import StoreAccess
 public import StoreFormat
 
 /// A parsed predicate whose names are not resolved yet.

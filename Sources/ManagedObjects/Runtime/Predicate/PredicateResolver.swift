@@ -1,4 +1,5 @@
 public import FoundationEssentials
+import StoreAccess
 public import StoreFormat
 
 /// Resolves the names of a predicate in a model, and checks its values against the types of the properties.

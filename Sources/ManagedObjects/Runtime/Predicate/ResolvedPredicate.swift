@@ -1,3 +1,4 @@
+internal import StoreAccess
 internal import StoreFormat
 
 /// A predicate with its names resolved in a model: the input of both the SQL compiler and the evaluator.

@@ -1,4 +1,4 @@
-package import StoreFormat
+package import StoreAccess
 
 /// A part of a statement, with the arguments for its `?` in order.
 package struct SQLFragment: Hashable, Sendable, ExpressibleByStringInterpolation {

@@ -1,5 +1,5 @@
 internal import CICU
-internal import StoreFormat
+internal import StoreAccess
 internal import Synchronization
 
 /// A compiled pattern for many texts, used by both SQL and the evaluator.

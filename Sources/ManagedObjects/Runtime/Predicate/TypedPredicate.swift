@@ -1,5 +1,3 @@
-internal import StoreFormat
-
 /// A condition for the objects of one class, written with key paths: `\Habit.name == "Read" && \Habit.isClosed == false`.
 ///
 /// It is the same predicate as its text form; ``FetchPredicate`` documents the comparison of strings and of nil. A key path

@@ -1,5 +1,5 @@
 internal import ChangeRelay
-internal import StoreFormat
+internal import StoreAccess
 internal import Synchronization
 
 /// The position of a store, including commits of other processes.

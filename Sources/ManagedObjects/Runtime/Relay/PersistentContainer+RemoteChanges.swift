@@ -1,5 +1,5 @@
 public import ChangeRelay
-internal import StoreFormat
+internal import StoreAccess
 internal import Synchronization
 
 /// Saves of other processes to the same stores.

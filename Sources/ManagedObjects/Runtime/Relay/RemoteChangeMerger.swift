@@ -1,5 +1,6 @@
 package import ChangeRelay
-public import StoreFormat
+public import StoreAccess
+package import StoreFormat
 
 /// Merges other processes' saves into the contexts of one coordinator, as one consumer.
 actor RemoteChangeMerger {

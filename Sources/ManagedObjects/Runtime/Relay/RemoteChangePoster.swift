@@ -1,6 +1,7 @@
 internal import ChangeRelay
 internal import FoundationEssentials
 internal import SafeFiles
+internal import StoreAccess
 internal import StoreFormat
 internal import Synchronization
 

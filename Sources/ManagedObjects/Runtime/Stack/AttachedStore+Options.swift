@@ -1,5 +1,5 @@
 internal import SafeFiles
-internal import StoreFormat
+internal import StoreAccess
 internal import StoreStrategies
 internal import Synchronization
 

@@ -1,3 +1,4 @@
+internal import StoreAccess
 internal import StoreFormat
 internal import Synchronization
 

@@ -1,6 +1,7 @@
 internal import FoundationEssentials
 internal import ModelMigration
 internal import SafeFiles
+internal import StoreAccess
 internal import StoreFormat
 internal import StoreStrategies
 internal import StoreWriting

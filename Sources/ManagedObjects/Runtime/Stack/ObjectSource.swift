@@ -1,5 +1,4 @@
 internal import FoundationEssentials
-internal import StoreFormat
 
 /// The source and destination of a context's objects: a coordinator, or the parent of a child context.
 protocol ObjectSource: Sendable {

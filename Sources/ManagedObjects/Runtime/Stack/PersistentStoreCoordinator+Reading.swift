@@ -1,5 +1,4 @@
 internal import FoundationEssentials
-internal import StoreFormat
 internal import Synchronization
 
 extension PersistentStoreCoordinator: ObjectSource {

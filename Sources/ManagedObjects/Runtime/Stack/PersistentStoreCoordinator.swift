@@ -1,5 +1,6 @@
 public import FoundationEssentials
 internal import ModelMigration
+public import StoreAccess
 public import StoreFormat
 public import StoreStrategies
 internal import StoreWriting

@@ -1,3 +1,4 @@
+import StoreAccess
 public import StoreFormat
 
 /// The cached rows of a store, one copy for all contexts.

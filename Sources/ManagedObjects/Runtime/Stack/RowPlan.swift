@@ -1,3 +1,4 @@
+internal import StoreAccess
 internal import StoreFormat
 
 /// How to read the rows of an entity's objects: the columns, and their meaning for each concrete entity.

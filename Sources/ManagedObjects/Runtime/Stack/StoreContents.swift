@@ -1,4 +1,5 @@
 internal import SafeFiles
+internal import StoreAccess
 internal import StoreFormat
 
 /// A store's data that is read once when it is opened: metadata, model and layout.

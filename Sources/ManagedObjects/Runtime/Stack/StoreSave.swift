@@ -1,5 +1,6 @@
 internal import ChangeMerging
 internal import FoundationEssentials
+internal import StoreAccess
 internal import StoreFormat
 internal import StoreWriting
 

@@ -1,5 +1,4 @@
 internal import ChangeMerging
-internal import StoreFormat
 
 /// A violated uniqueness constraint, which the merge policy settles before the next attempt.
 struct UnsettledUniqueness: Error {

@@ -1,4 +1,5 @@
 import SafeFiles
+public import StoreAccess
 import SystemPackage
 
 /// A managed object model in a file or folder of its own, compiled or as a document.

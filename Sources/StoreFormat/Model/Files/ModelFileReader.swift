@@ -1,4 +1,5 @@
 import SafeFiles
+import StoreAccess
 import SystemPackage
 
 /// Detects the form of the model at a path, and reads it.

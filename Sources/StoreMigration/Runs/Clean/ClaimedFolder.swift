@@ -1,5 +1,5 @@
 import SafeFiles
-import StoreFormat
+import StoreAccess
 
 /// The folder to which a superfluous store is renamed, and in which its files are then removed.
 ///

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import SafeFiles
+import StoreAccess
 import StoreBackup
 import StoreFormat
 

@@ -1,6 +1,7 @@
 public import FoundationEssentials
 public import Logging
 import SafeFiles
+import StoreAccess
 import StoreBackup
 import StoreFormat
 

@@ -1,5 +1,6 @@
 import ChangeMerging
 import SafeFiles
+import StoreAccess
 import StoreFormat
 
 /// The proof that the rows of a leftover store are in the store that is in use.

@@ -1,6 +1,7 @@
 import ChangeMerging
 import ChangeRelay
 import SafeFiles
+import StoreAccess
 import StoreFormat
 import StoreVerification
 

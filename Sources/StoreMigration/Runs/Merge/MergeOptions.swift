@@ -1,7 +1,7 @@
 public import ChangeMerging
 public import FoundationEssentials
 import Logging
-public import StoreFormat
+public import StoreAccess
 public import StoreVerification
 
 /// What a caller decides about a merge of two stores; the defaults are the safe choices.

@@ -1,6 +1,6 @@
 import ChangeMerging
 import SafeFiles
-import StoreFormat
+import StoreAccess
 
 /// Plans and carries out a merge; plans again when another process changes the store meanwhile.
 struct MergeStep {

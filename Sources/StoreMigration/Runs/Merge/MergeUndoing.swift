@@ -2,7 +2,7 @@ import ChangeMerging
 public import FoundationEssentials
 public import Logging
 import SafeFiles
-public import StoreFormat
+public import StoreAccess
 
 /// Undoes the last merge into a store from its record; refused when something that the merge wrote has changed since.
 public struct MergeUndoing: Sendable {

@@ -1,7 +1,7 @@
 import ChangeMerging
 import Logging
 import SafeFiles
-import StoreFormat
+import StoreAccess
 import StoreStrategies
 import StoreVerification
 

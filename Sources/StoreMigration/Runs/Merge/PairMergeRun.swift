@@ -1,6 +1,6 @@
 import ChangeMerging
 import SafeFiles
-import StoreFormat
+import StoreAccess
 import StoreVerification
 
 /// Merges one store of a pair into the other, and records their common state in the same run.

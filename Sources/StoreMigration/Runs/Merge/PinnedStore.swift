@@ -1,6 +1,6 @@
 public import ChangeMerging
 import SafeFiles
-public import StoreFormat
+public import StoreAccess
 
 /// A snapshot of the merged store beside the journal, which becomes the base of the next merge.
 ///

@@ -1,6 +1,6 @@
 import ChangeMerging
 import SafeFiles
-import StoreFormat
+import StoreAccess
 
 /// Makes the records of a merge durable before its transaction commits.
 final class RecordedMerge: MergeRecording {

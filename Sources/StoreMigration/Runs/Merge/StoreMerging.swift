@@ -2,7 +2,8 @@ import ChangeMerging
 public import FoundationEssentials
 public import Logging
 import SafeFiles
-public import StoreFormat
+public import StoreAccess
+import StoreFormat
 import StoreVerification
 
 /// Merges one store into another, object by object and property by property; the source is only read.

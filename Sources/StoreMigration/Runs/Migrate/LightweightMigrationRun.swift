@@ -3,6 +3,7 @@ import FoundationEssentials
 import Logging
 import ModelMigration
 import SafeFiles
+import StoreAccess
 import StoreFormat
 import StoreVerification
 

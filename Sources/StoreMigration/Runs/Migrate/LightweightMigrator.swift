@@ -2,7 +2,7 @@ public import FoundationEssentials
 public import Logging
 public import ModelMigration
 import SafeFiles
-public import StoreFormat
+public import StoreAccess
 public import StoreVerification
 
 /// Migrates a store in place to another version of its model, as Core Data's lightweight migration does.

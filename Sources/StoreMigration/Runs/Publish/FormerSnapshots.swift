@@ -1,6 +1,6 @@
 import FoundationEssentials
 import SafeFiles
-import StoreFormat
+import StoreAccess
 import SystemPackage
 
 /// The former snapshots of a published store that readers may still have open.

@@ -1,7 +1,7 @@
 import ChangeMerging
 import ChangeRelay
 import SafeFiles
-import StoreFormat
+import StoreAccess
 import StoreVerification
 import SystemPackage
 

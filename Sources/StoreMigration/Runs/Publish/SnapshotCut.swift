@@ -1,5 +1,6 @@
 import CSQLite
 import SafeFiles
+import StoreAccess
 import StoreFormat
 
 /// What a selection removes from a private copy of a store, as SQL that also proves the result.

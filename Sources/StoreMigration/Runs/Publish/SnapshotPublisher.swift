@@ -1,7 +1,7 @@
 public import FoundationEssentials
 public import Logging
 import SafeFiles
-public import StoreFormat
+public import StoreAccess
 
 /// Publishes proved snapshots of a private store in a group container, for programs that only read.
 ///

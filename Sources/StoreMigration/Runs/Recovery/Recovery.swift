@@ -1,7 +1,7 @@
 public import FoundationEssentials
 public import Logging
 import SafeFiles
-import StoreFormat
+import StoreAccess
 
 /// Finishes or rolls back an interrupted run, from the journal beside the old store.
 public struct Recovery: Sendable {

@@ -1,5 +1,5 @@
 import SafeFiles
-import StoreFormat
+import StoreAccess
 import StoreVerification
 
 /// Proves the new store of a run that was interrupted after its commit point, with the run's own checks.

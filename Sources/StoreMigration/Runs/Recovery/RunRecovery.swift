@@ -1,6 +1,7 @@
 import ChangeMerging
 import Logging
 import SafeFiles
+import StoreAccess
 import StoreFormat
 import StoreStrategies
 import StoreVerification

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import SafeFiles
+import StoreAccess
 import StoreFormat
 
 /// What a restore does at its destination, decided from what exists there before anything is written.

@@ -1,8 +1,9 @@
 import FoundationEssentials
 import Logging
 import SafeFiles
+public import StoreAccess
 import StoreBackup
-public import StoreFormat
+import StoreFormat
 import StoreVerification
 
 /// Publishes the store of an unpacked backup at its destination, with the steps and the journal of a share.

@@ -1,8 +1,8 @@
 public import FoundationEssentials
 public import Logging
 import SafeFiles
+public import StoreAccess
 public import StoreBackup
-public import StoreFormat
 public import StoreVerification
 
 /// Restores a store from a backup, to a vacant path or over a store of which a copy is kept; safe to run again.

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import SafeFiles
+import StoreAccess
 import StoreBackup
-import StoreFormat
 
 /// Archives a retired store and removes it.
 extension RetireRun {

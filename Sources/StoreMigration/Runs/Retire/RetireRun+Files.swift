@@ -1,6 +1,6 @@
 import ChangeRelay
 import SafeFiles
-import StoreFormat
+import StoreAccess
 
 /// Renames the files beside the store with it.
 extension RetireRun {

@@ -1,6 +1,6 @@
 import Logging
 import SafeFiles
-import StoreFormat
+import StoreAccess
 
 /// Removes the read-only marker from a store that was not retired after all.
 extension RetireRun {

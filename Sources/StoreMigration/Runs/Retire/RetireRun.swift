@@ -1,8 +1,8 @@
 import FoundationEssentials
 import Logging
 import SafeFiles
+import StoreAccess
 import StoreBackup
-import StoreFormat
 import StoreVerification
 
 /// Archives an old store, marks it read-only, renames and removes it, after proving that no process has it open.

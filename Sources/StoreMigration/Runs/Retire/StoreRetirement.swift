@@ -1,7 +1,7 @@
 public import FoundationEssentials
 public import Logging
 import SafeFiles
-import StoreFormat
+import StoreAccess
 
 /// Retires an old store: archives it, checks the archive, then removes the store.
 ///

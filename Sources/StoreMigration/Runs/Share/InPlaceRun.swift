@@ -1,5 +1,5 @@
 import SafeFiles
-import StoreFormat
+import StoreAccess
 
 /// Replaces the store at one path by a copy that is staged and proved beside it: the run of a restore and of a migration.
 ///

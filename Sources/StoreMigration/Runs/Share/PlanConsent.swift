@@ -1,5 +1,5 @@
 import SafeFiles
-import StoreFormat
+import StoreAccess
 
 /// The caller's answers to the plans of one share.
 ///

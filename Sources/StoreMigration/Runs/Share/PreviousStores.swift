@@ -1,6 +1,7 @@
 import FoundationEssentials
 import SafeFiles
-public import StoreFormat
+public import StoreAccess
+import StoreFormat
 
 /// The locations that an app's store had over time, and which of the stores there a run uses.
 ///

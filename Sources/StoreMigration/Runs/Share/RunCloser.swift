@@ -1,7 +1,8 @@
 import ChangeMerging
 import FoundationEssentials
 import SafeFiles
-public import StoreFormat
+public import StoreAccess
+import StoreFormat
 import StoreStrategies
 import StoreVerification
 

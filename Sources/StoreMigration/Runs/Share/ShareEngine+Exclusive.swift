@@ -1,5 +1,6 @@
 import Logging
 import SafeFiles
+import StoreAccess
 import StoreFormat
 import StoreStrategies
 

@@ -2,6 +2,7 @@ import FoundationEssentials
 import Logging
 import ModelMigration
 import SafeFiles
+import StoreAccess
 import StoreFormat
 import StoreStrategies
 

@@ -1,3 +1,4 @@
+import StoreAccess
 import StoreFormat
 
 /// The share of the store at one of several locations, and of the stores that are merged after it.

@@ -1,7 +1,8 @@
 import ChangeMerging
 import Logging
 import SafeFiles
-public import StoreFormat
+public import StoreAccess
+import StoreFormat
 
 /// Gathers a status report, and writes nothing.
 struct StatusGatherer {

@@ -1,7 +1,7 @@
 public import FoundationEssentials
 public import Logging
 import SafeFiles
-public import StoreFormat
+public import StoreAccess
 import StoreVerification
 
 extension Finding.Code {

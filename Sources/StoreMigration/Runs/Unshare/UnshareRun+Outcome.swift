@@ -1,5 +1,5 @@
 import SafeFiles
-import StoreFormat
+import StoreAccess
 
 /// What an unshare reports.
 extension UnshareRun {

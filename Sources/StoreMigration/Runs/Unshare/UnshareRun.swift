@@ -1,7 +1,7 @@
 import Logging
 import MergeProbing
 import SafeFiles
-import StoreFormat
+import StoreAccess
 import StoreStrategies
 import StoreVerification
 

@@ -1,5 +1,6 @@
 import SafeFiles
-package import StoreFormat
+package import StoreAccess
+import StoreFormat
 
 /// An attribute that is not optional has a value in every object.
 struct RequiredAttributeRule: CoreDataRule {

@@ -1,5 +1,6 @@
 import SafeFiles
-package import StoreFormat
+package import StoreAccess
+import StoreFormat
 
 /// The write-ahead log belongs to the main file: with and without it the store has the same UUID.
 ///

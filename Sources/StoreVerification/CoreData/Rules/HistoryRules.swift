@@ -1,4 +1,4 @@
-package import StoreFormat
+package import StoreAccess
 
 /// Every change belongs to a transaction, and a transaction changes an object at most once.
 struct HistoryRule: CoreDataRule {

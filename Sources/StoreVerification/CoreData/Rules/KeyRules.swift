@@ -1,4 +1,5 @@
-package import StoreFormat
+package import StoreAccess
+import StoreFormat
 
 /// Every row belongs to an entity of its table, and to one that is not abstract.
 struct ConcreteEntityRule: CoreDataRule {

@@ -1,4 +1,5 @@
-package import StoreFormat
+package import StoreAccess
+import StoreFormat
 
 /// `Z_METADATA` has exactly one row, with a UUID and a property list.
 struct MetadataRule: CoreDataRule {

@@ -1,4 +1,4 @@
-package import StoreFormat
+package import StoreAccess
 
 /// A to-one relationship refers to an existing object of its destination entity.
 struct ToOneRule: CoreDataRule {

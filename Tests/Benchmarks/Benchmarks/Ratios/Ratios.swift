@@ -1,6 +1,6 @@
 import Benchmark
 import Foundation
-import StoreFormat
+import StoreAccess
 import StoreMigration
 import StoreVerification
 

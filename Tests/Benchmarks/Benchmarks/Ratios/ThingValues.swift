@@ -1,6 +1,5 @@
 import Foundation
 import ManagedObjects
-import StoreFormat
 
 /// The values of a new thing, for our save and the peer's.
 struct ThingValues {
