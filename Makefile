@@ -66,7 +66,7 @@ CLOSING_LINES := Tests/closing-lines .build/tests-swift-testing.xml $(CORPUS_REC
 
 # Before a change lands: all suites, the short proofs, and reports in a browser.
 verify: export STORE_MIGRATE_TIER := verify
-verify: test reference-check api-check documentation proofs-in-brief report-test
+verify: test reference-check api-check proofs-in-brief report-test documentation
 	@$(CLOSING_LINES)
 
 # The page of all verbs and options, written from the tool's own help.

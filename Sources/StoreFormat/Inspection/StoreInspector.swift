@@ -133,9 +133,10 @@ extension StoreInspector {
             .filter { $0.isStore(in: directory) }
     }
 
-    /// The store to whose external files the folder at a resolved path belongs; nil for any other folder.
+    /// The store to whose external files the folder at a path belongs; nil for any other folder.
     package static func owner(ofExternalFolder path: String) -> StoreLocation? {
-        var folder = FilePath(path)
+        // A link may lead into such a folder.
+        var folder = FilePath((try? Directory.open(path: path))?.path ?? path)
         while let name = folder.lastComponent?.string {
             folder.removeLastComponent()
             guard name.hasSuffix(StoreLocation.supportFolderEnd), let stores = try? stores(in: folder.string) else {

@@ -12,8 +12,7 @@ enum SupportFolderOwners {
 
     /// Throws if the folder at `path` is among the external files of a store: they move, and are removed, with it.
     static func requireNone(at path: String) throws {
-        let resolved = (try? Directory.open(path: path))?.path ?? path
-        guard let owner = StoreInspector.owner(ofExternalFolder: resolved) else { return }
+        guard let owner = StoreInspector.owner(ofExternalFolder: path) else { return }
         throw MigrationError(
             .usage,
             "the folder is among the external files of the store \(owner.path)",

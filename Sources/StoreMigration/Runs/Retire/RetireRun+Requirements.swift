@@ -77,9 +77,7 @@ extension RetireRun {
             )
         }
         // An earlier version shared to such a folder, which moves with the old store.
-        if fate == .archived,
-            let owner = try StoreInspector.owner(ofExternalFolder: Directory.open(path: place.folder).path)
-        {
+        if fate == .archived, let owner = StoreInspector.owner(ofExternalFolder: place.folder) {
             throw MigrationError(
                 .needsDecision,
                 "the new store is among the external files of \(owner.path)",
