@@ -326,19 +326,23 @@ let package = Package(
         .tests("RunReportsTests", ["TestSupport", "RunReports"]),
         .tests("SafeFilesTests", ["TestSupport", "SafeFiles", "CLinux", "CTestSupport", .systemPackage]),
         .target(name: "CFaultShim", path: "Tests/CFaultShim", cSettings: strictC),
+        .target(name: "ProtocolModel", path: "Tests/ProtocolModel", swiftSettings: strict),
+        .tests("ProtocolModelTests", ["ProtocolModel", "TestSupport"]),
         .target(
             name: "FaultSupport",
             dependencies: [
-                "TestSupport", "StoreFixtures", "StoreAccess", "CFaultShim", "CLinux", "CTestSupport", "CSQLite",
-                "ChildProcesses", "SafeFiles", .systemPackage,
+                "TestSupport", "ProtocolModel", "StoreFixtures", "StoreAccess", "CFaultShim", "CLinux", "CTestSupport",
+                "CSQLite", "ChildProcesses", "SafeFiles", .systemPackage,
             ],
             path: "Tests/FaultSupport",
             swiftSettings: strict
         ),
-        .tests("FaultTests", ["store-migrate", "proofs", "FaultSupport", "TestSupport", "SafeFiles"]),
+        .tests("FaultTests", ["store-migrate", "proofs", "FaultSupport", "ProtocolModel", "TestSupport", "SafeFiles"]),
         .executableTarget(
             name: "proofs",
-            dependencies: ["store-migrate", "store-writer", "FaultSupport", "TestSupport", "SafeFiles", .arguments],
+            dependencies: [
+                "store-migrate", "store-writer", "FaultSupport", "ProtocolModel", "TestSupport", "SafeFiles", .arguments,
+            ],
             path: "Tests/ProofsProgram",
             swiftSettings: strict
         ),

@@ -57,10 +57,10 @@ package struct FaultSweep: Sendable {
         let command = judge.command(scratch)
         let ending = try scratch.run(command, shim: Self.shim, point: nil, deadline: Deadline(after: timeLimit))
         let kinds = try scratch.report().kinds
-        var objections = try judge.afterRerun(scratch, ending)
+        var objections = try judge.objectionsAfterRerun(scratch, ending)
         if kinds.isEmpty { objections.append("no call was seen: the library was not preloaded") }
         let again = try scratch.run(command, shim: nil, point: nil, deadline: Deadline(after: timeLimit))
-        objections += try judge.afterRerun(scratch, again)
+        objections += try judge.objectionsAfterRerun(scratch, again)
         guard objections.isEmpty else {
             throw UnharmedRunFailure(name: judge.name, objections: objections, output: scratch.output)
         }
@@ -146,7 +146,7 @@ package struct FaultSweep: Sendable {
                 point: nil,
                 deadline: Deadline(after: timeLimit)
             )
-            let last = try judge.afterRerun(scratch, ending)
+            let last = try judge.objectionsAfterRerun(scratch, ending)
             objections += last.map { "run again: " + $0 }
             if !last.isEmpty { objections.append(scratch.output) }
         } catch {
@@ -166,7 +166,8 @@ package struct FaultSweep: Sendable {
         let command = judge.command(scratch)
         let ending = try scratch.run(command, shim: Self.shim, point: point, deadline: Deadline(after: timeLimit))
         let report = try scratch.report()
-        var found = try judge.afterFault(scratch, point.fault, ending) + (ending == .hung ? ["it did not end"] : [])
+        var found =
+            try judge.objectionsAfterFault(scratch, point.fault, ending) + (ending == .hung ? ["it did not end"] : [])
         if ending == .exited(0), point.fault == .inputOutputError, try scratch.isHarmOfWeight(report) {
             found.append("the fsync of a file failed, and it claims success")
         }

@@ -14,11 +14,14 @@ extension Judge {
         timeLimit: Duration
     ) throws -> [String] {
         var objections = try afterFault(scratch, .killBefore, hadEnded ? .exited(0) : .killed(signal: SIGKILL))
+        objections += try replay(scratch, hasEnded: false, comparesFiles: false)
         let command = command(scratch)
         func again(_ prefix: String) throws {
             let deadline = Deadline(after: timeLimit)
             let ending = try scratch.run(command, in: guise, records: false, deadline: deadline)
-            let found = try afterRerun(scratch, ending)
+            let found =
+                try afterRerun(scratch, ending)
+                + replay(scratch, hasEnded: ending == .exited(0), comparesFiles: false)
             objections += found.map { prefix + $0 }
             if !found.isEmpty { objections.append(scratch.output) }
         }

@@ -1,3 +1,4 @@
+package import ProtocolModel
 import SafeFiles
 
 /// A command, its scratch folder, and the check of its guarantees after any fault.
@@ -6,6 +7,10 @@ package protocol Judge: Sendable {
     var name: String { get }
     /// False for a command that changes something in each run.
     var settles: Bool { get }
+    /// The store that was at the new path before the command, for the replay of its journals.
+    var occupant: TraceReplay.Occupant { get }
+    /// False for a command whose steps the model of the protocol leaves out.
+    var isModelled: Bool { get }
 
     /// The command for a scratch folder.
     func command(_ scratch: Scratch) -> Command
@@ -19,6 +24,8 @@ package protocol Judge: Sendable {
 
 extension Judge {
     package var settles: Bool { true }
+    package var occupant: TraceReplay.Occupant { .none }
+    package var isModelled: Bool { true }
 
     /// Objections to an ending that is neither a success nor a failure with advice; usage errors and "there is no store" are
     /// not such failures.

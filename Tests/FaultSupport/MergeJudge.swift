@@ -1,3 +1,4 @@
+package import ProtocolModel
 import SafeFiles
 
 /// Checks the guarantees of a merging command after any fault.
@@ -30,6 +31,8 @@ package struct MergeJudge: Judge {
         self.kind = kind
         self.template = template
     }
+
+    package var occupant: TraceReplay.Occupant { kind == .merge ? .other : .none }
 
     package var name: String { "\(kind.rawValue), \(template)" }
 

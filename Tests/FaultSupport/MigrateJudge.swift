@@ -1,3 +1,4 @@
+package import ProtocolModel
 import SafeFiles
 
 /// Checks the guarantees of a migration in place after any fault.
@@ -13,6 +14,8 @@ package struct MigrateJudge: Judge {
     private static let asidePrefix = ".store-migrate-aside-"
     private static let values = "SELECT Z_PK, Z_ENT, Z_OPT, ZNAME FROM ZHABIT ORDER BY Z_PK"
     private var share: ShareJudge { ShareJudge(template: template) }
+
+    package var occupant: TraceReplay.Occupant { .other }
 
     package var name: String { "migrate\(removesPicture ? ", copying" : ""), \(template)" }
 

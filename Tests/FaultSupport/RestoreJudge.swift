@@ -1,3 +1,4 @@
+package import ProtocolModel
 import SafeFiles
 
 /// Checks the guarantees of a restore after any fault.
@@ -14,6 +15,9 @@ package struct RestoreJudge: Judge {
     private static let interrupted: Int32 = 6
     private static let asidePrefix = ".store-migrate-aside-"
     var share: ShareJudge { ShareJudge(template: template, displaced: displaced) }
+
+    package var occupant: TraceReplay.Occupant { displaced == nil ? .none : .other }
+    package var isModelled: Bool { !isDamaged }
 
     package var name: String {
         "restore\(displaced == nil ? "" : isDamaged ? ", clearing" : ", replacing"), \(template)"

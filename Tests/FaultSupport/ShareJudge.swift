@@ -1,4 +1,5 @@
 import Foundation
+package import ProtocolModel
 package import SafeFiles
 import Synchronization
 
@@ -41,6 +42,10 @@ package struct ShareJudge: Judge {
         self.described = described
         self.backsUp = backsUp
         self.migration = migration
+    }
+
+    package var occupant: TraceReplay.Occupant {
+        displaced.map { $0.content.rows["ZHABIT"]?.isEmpty == true ? .empty : .other } ?? .none
     }
 
     package var name: String {

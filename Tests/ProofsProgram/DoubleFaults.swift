@@ -70,10 +70,10 @@ struct DoubleFaults: Proof {
                     deadline: Deadline(after: .seconds(300))
                 )
                 kills += ending == .killed(signal: SIGKILL) ? 1 : 0
-                objections += try pair.judge.afterFault(scratch, .killBefore, ending)
+                objections += try pair.judge.objectionsAfterFault(scratch, .killBefore, ending)
             }
             let ending = try scratch.run(pair.judge.command(scratch), killingAfter: .seconds(300))
-            objections += try pair.judge.afterRerun(scratch, ending)
+            objections += try pair.judge.objectionsAfterRerun(scratch, ending)
             return (kills == 2, objections)
         } catch {
             return (false, ["the judge failed: \(error)"])

@@ -66,7 +66,7 @@ struct Proofs: AsyncParsableCommand {
     var inside = false
 
     private static let all: [any Proof] = [
-        Lives(), SingleFaults(), RandomKills(), DoubleFaults(), CrashStates(), LostSynchronizations(), Races(),
+        Lives(), Model(), SingleFaults(), RandomKills(), DoubleFaults(), CrashStates(), LostSynchronizations(), Races(),
         LiveWriters(), Swaps(), Neighbours(), MergeTriples(), SeededBugs(), BlockStates(), FileSystems(),
     ]
     /// Harnesses that need root: they run in a soak, and when they are named.
@@ -129,6 +129,13 @@ struct Proofs: AsyncParsableCommand {
             page.add(proof.title, figure, took: ContinuousClock.now - start)
             let counts = figure.counts.map { "\($0.tried) \($0.unit)" }.joined(separator: ", ")
             Page.say("\(proof.name): \(counts), \(figure.violations.count) violations")
+        }
+        let traces = RecordedTraces.summary
+        if traces.accepted + traces.refused > 0 {
+            Page.say(
+                "journals replayed against the model: \(traces.accepted) traces accepted, \(traces.refused) refused,"
+                    + " \(traces.distinct) distinct"
+            )
         }
         if let report {
             try JSONEncoder().encode(figures).write(to: URL(fileURLWithPath: report))

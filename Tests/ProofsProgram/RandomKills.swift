@@ -44,9 +44,9 @@ struct RandomKills: Proof {
             let scratch = try Scratch()
             try judge.prepare(scratch)
             let ending = try scratch.run(judge.command(scratch), killingAfter: time)
-            var objections = try judge.afterFault(scratch, .killBefore, ending)
+            var objections = try judge.objectionsAfterFault(scratch, .killBefore, ending)
             let again = try scratch.run(judge.command(scratch), killingAfter: .seconds(300))
-            objections += try judge.afterRerun(scratch, again)
+            objections += try judge.objectionsAfterRerun(scratch, again)
             return (ending == .killed(signal: SIGKILL), objections)
         } catch {
             return (false, ["the judge failed: \(error)"])
