@@ -341,7 +341,8 @@ let package = Package(
         .executableTarget(
             name: "proofs",
             dependencies: [
-                "store-migrate", "store-writer", "FaultSupport", "ProtocolModel", "TestSupport", "SafeFiles", .arguments,
+                "store-migrate", "store-writer", "FaultSupport", "ProtocolModel", "TestSupport", "SafeFiles",
+                .arguments,
             ],
             path: "Tests/ProofsProgram",
             swiftSettings: strict
