@@ -9,13 +9,14 @@ struct Model: Proof {
     let isCounted = true
 
     /// The faults of each command whose journals are replayed here; every other harness replays its own.
-    private static let faults = 24
+    private static let faults = 7
 
     func run(_ scale: Scale) async throws -> Figure {
         var figure = Figure(unit: "states of the model", gate: 500_000)
         var transitions = Count(unit: "transitions", gate: 1_000_000)
         for scope in CheckedScope.whole + (scale.isExhaustive ? CheckedScope.large : []) {
             let result = scope.check()
+            Page.say("\(scope): \(result.states) states, \(result.transitions) transitions")
             figure.tried += result.states
             transitions.tried += result.transitions
             figure.violations += result.violations.map { "\(scope): \($0)" }
@@ -36,6 +37,8 @@ struct Model: Proof {
         for judge in try Commands.all(scale.only) where !scale.deadline.hasPassed {
             let summary = try FaultSweep(judge, seed: scale.seed).runSample(of: Self.faults)
             figure.violations += summary.violations.map { "\(judge.name): \($0)" }
+            Page.say("\(judge.name): \(RecordedTraces.summary.accepted) traces accepted so far")
+            for violation in summary.violations { Page.say(violation.description) }
         }
         let after = RecordedTraces.summary
         let traces = Count(tried: after.accepted - before.accepted, unit: "traces accepted", gate: 200)
