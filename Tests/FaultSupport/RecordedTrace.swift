@@ -8,7 +8,8 @@ package enum RecordedTraces {
     private struct Verdicts {
         var accepted = 0
         var refused = 0
-        var known: [TraceReplay.Trace: String?] = [:]
+        var undecided = 0
+        var known: [TraceReplay.Trace: TraceReplay.Verdict] = [:]
     }
 
     private static let verdicts = Mutex(Verdicts())
@@ -18,10 +19,14 @@ package enum RecordedTraces {
         package let accepted: Int
         package let distinct: Int
         package let refused: Int
+        /// Traces for which the search gave up.
+        package let undecided: Int
     }
 
     package static var summary: Summary {
-        verdicts.withLock { Summary(accepted: $0.accepted, distinct: $0.known.count, refused: $0.refused) }
+        verdicts.withLock {
+            Summary(accepted: $0.accepted, distinct: $0.known.count, refused: $0.refused, undecided: $0.undecided)
+        }
     }
 
     /// What the model objects to; nil for a trace that it allows.
@@ -29,12 +34,16 @@ package enum RecordedTraces {
     /// Equal traces are searched for once.
     package static func objection(to trace: TraceReplay.Trace) -> String? {
         let known = verdicts.withLock { $0.known[trace] }
-        let verdict = known ?? TraceReplay(trace).objection
+        let verdict = known ?? TraceReplay(trace).verdict
         verdicts.withLock { verdicts in
-            verdicts.known[trace] = .some(verdict)
-            if verdict == nil { verdicts.accepted += 1 } else { verdicts.refused += 1 }
+            verdicts.known[trace] = verdict
+            switch verdict {
+            case .allowed: verdicts.accepted += 1
+            case .refused: verdicts.refused += 1
+            case .undecided: verdicts.undecided += 1
+            }
         }
-        return verdict
+        return if case .refused(let reason) = verdict { reason } else { nil }
     }
 }
 

@@ -43,7 +43,9 @@ struct Model: Proof {
         let after = RecordedTraces.summary
         let traces = Count(tried: after.accepted - before.accepted, unit: "traces accepted", gate: 200)
         figure.others = [transitions, traces]
-        figure.remarks.append("\(after.distinct - before.distinct) of the traces are distinct")
+        figure.remarks.append(
+            "\(after.distinct - before.distinct) of the traces are distinct, \(after.undecided - before.undecided) not decided"
+        )
         return figure
     }
 }

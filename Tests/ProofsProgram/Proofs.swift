@@ -134,6 +134,7 @@ struct Proofs: AsyncParsableCommand {
         if traces.accepted + traces.refused > 0 {
             Page.say(
                 "journals replayed against the model: \(traces.accepted) traces accepted, \(traces.refused) refused,"
+                    + " \(traces.undecided) not decided,"
                     + " \(traces.distinct) distinct"
             )
         }

@@ -60,12 +60,28 @@ package struct TraceReplay: Sendable {
         model = ProtocolModel(scope)
     }
 
-    /// Nil if the model has a state that agrees with the trace; else what it does not allow.
-    package var objection: String? {
+    /// What the model says to a trace.
+    package enum Verdict: Hashable, Sendable {
+        case allowed
+        case refused(String)
+        /// The search has visited too many states to go on.
+        case undecided
+    }
+
+    /// The number of states after which a search gives up.
+    private static let limit = 150_000
+
+    /// What the model does not allow; nil for an allowed trace.
+    package var objection: String? { if case .refused(let reason) = verdict { reason } else { nil } }
+
+    package var verdict: Verdict {
         var best: Int16 = -1
         var furthest: (old: Int16, new: Int16) = (0, 0)
         var agreed = false
+        var visited = 0
         search { state, old, new in
+            visited += 1
+            guard visited < Self.limit else { return false }
             let isWhole = old == Int16(trace.journals[.old].count) && new == Int16(trace.journals[.new].count)
             if max(old, 0) + max(new, 0) > best {
                 best = max(old, 0) + max(new, 0)
@@ -78,7 +94,8 @@ package struct TraceReplay: Sendable {
             }
             return true
         }
-        guard !agreed else { return nil }
+        if agreed { return .allowed }
+        if visited >= Self.limit { return .undecided }
         func text(_ entries: [Entry], _ count: Int16) -> String {
             let words = entries.map(\.description)
             guard Int(count) < words.count else { return words.joined(separator: " ") }
@@ -86,9 +103,11 @@ package struct TraceReplay: Sendable {
                 .joined(separator: " ")
         }
         let isRefused = best < Int16(trace.journals[.old].count + trace.journals[.new].count)
-        return (isRefused ? "the model does not allow the record in brackets" : "no state of the model has these files")
+        let reason =
+            (isRefused ? "the model does not allow the record in brackets" : "no state of the model has these files")
             + ": old [\(text(trace.journals[.old], furthest.old))], new [\(text(trace.journals[.new], furthest.new))]"
             + (isRefused ? "" : "; \(trace.files)")
+        return .refused(reason)
     }
 
     /// Visits every state that agrees with a beginning of the journals, until `visit` returns false.
