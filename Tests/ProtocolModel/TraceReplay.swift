@@ -210,7 +210,10 @@ extension TraceReplay.Trace {
     private var hasWayBack: Bool { journals[.new].contains { $0.record == .begin && !$0.isInPlace } }
 
     /// True if only rows that apps wrote explain the records.
-    fileprivate var mayHaveLateWrites: Bool { records.contains(.merging) || hasWayBack || records.contains(.unsharing) }
+    fileprivate var mayHaveLateWrites: Bool {
+        let runs = journals[.old].count { $0.record == .begin }
+        return runs > 1 || records.contains(.merging) || hasWayBack || records.contains(.unsharing)
+    }
 
     /// The commands that may have left such records; others only make the search longer.
     fileprivate var commands: [Verb] {

@@ -26,6 +26,15 @@ struct TraceReplayTests {
         #expect(TraceReplay(Self.trace(Self.share)).objection == nil)
     }
 
+    @Test("A merge of late writes that was killed after its first record is allowed")
+    func lateMerge() {
+        let records: [Record] = [.begin, .nest, .base, .publishing, .published, .proved, .done, .begin]
+        var trace = Self.trace(records, hasEnded: false)
+        for index in trace.journals[.old].indices { trace.journals[.old][index].fences = false }
+        trace.files[.old].isFenced = false
+        #expect(TraceReplay(trace).verdict == .allowed)
+    }
+
     @Test("A journal with a record dropped is refused", arguments: share.indices)
     func dropped(_ index: Int) {
         var records = Self.share
