@@ -108,18 +108,6 @@ extension OpenFlaw {
             (CheckedScope([.share, .restore], processes: 1, crashes: 1, powerCuts: 0, writes: 1), "lacks it")
         case .comparisonDuringRestore:
             (CheckedScope([.share, .restore], processes: 2, crashes: 0, powerCuts: 0, writes: 1), "lacks it")
-        case .restoreDuringUnshare:
-            (CheckedScope([.share, .unshare, .restore], processes: 1, crashes: 1, powerCuts: 0, writes: 1), "lacks it")
-        case .receiptOfRolledBackRun:
-            (
-                CheckedScope([.share, .capture, .resume], processes: 1, crashes: 1, powerCuts: 0, writes: 0),
-                "no receipt"
-            )
-        case .fenceLostInRollback:
-            (
-                CheckedScope([.share, .unshare, .resume], processes: 1, crashes: 1, powerCuts: 0, writes: 0),
-                "takes writes"
-            )
         }
     }
 

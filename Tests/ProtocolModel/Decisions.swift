@@ -2,10 +2,9 @@
 struct Decisions {
     let state: ProtocolState
     let mistake: KnownMistake?
-    let corrected: Set<OpenFlaw>
 
     init(_ state: ProtocolState, _ model: ProtocolModel) {
-        (self.state, mistake, corrected) = (state, model.mistake, model.scope.corrected)
+        (self.state, mistake) = (state, model.mistake)
     }
 
     /// The process with its next program; `end` when nothing is left to do.
@@ -47,8 +46,7 @@ struct Decisions {
             run,
             state.stores[run.to],
             fencesFirst: home == .new && run.to != .new,
-            keptDisplaced: state.staging[home].hasDisplaced,
-            seesFence: corrected.contains(.fenceLostInRollback)
+            keptDisplaced: state.staging[home].hasDisplaced
         )
     }
 

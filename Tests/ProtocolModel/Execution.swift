@@ -157,10 +157,10 @@ struct Execution {
         return ModelStep(action: .append(record, details, place), state: next, flaw: flaw)
     }
 
-    /// The receipt of the run that is in force again: so it should be.
+    /// A receipt names the run before it, too, which is in force again now.
     private mutating func restoreReceipt(of journal: Journal) {
-        guard model.scope.corrected.contains(.receiptOfRolledBackRun), journal.phase == .running,
-            journal.standing.isPresent, next.receipts[journal.current.to] == journal.current.run
+        guard journal.phase == .running, journal.standing.isPresent,
+            next.receipts[journal.current.to] == journal.current.run
         else { return }
         next.receipts[journal.current.to] = journal.standing.run
     }
@@ -179,11 +179,11 @@ struct Execution {
 
     /// Voids the record of one pair after the other, each under its journal's lock.
     private mutating func voidPairs() -> [ModelStep] {
-        if let refusal = refusalOfInterruptedShare() { return [refusal] }
+        if let refusal = refusalOfInterruptedShare() ?? refusalOfUnfinishedUnshare() { return [refusal] }
         let receipt = state.receipts[.new]
         for place in [Place.old, .other] where place != process.from {
             let share = state.journals[place].standing
-            guard share.isPresent, !share.isVoid, !share.isRetired, isVoidable(place),
+            guard share.isPresent, !share.isVoid, !share.isRetired,
                 receipt == share.run || receipt == knownToo(place)
             else { continue }
             let isLocked = state.processes.enumerated()
@@ -219,16 +219,18 @@ struct Execution {
         return nil
     }
 
-    /// The run in progress, whose receipt does not name the run before it: so it should.
-    private func knownToo(_ place: Place) -> Run? {
-        let journal = state.journals[place]
-        let isCorrected = model.scope.corrected.contains(.receiptOfRolledBackRun)
-        return isCorrected && journal.phase == .running ? journal.current.run : nil
+    /// The rollback of an unfinished unshare would put a record in force again that no longer holds.
+    private mutating func refusalOfUnfinishedUnshare() -> ModelStep? {
+        let places = [Place.old, .other].filter { $0 != process.from }
+        let isUnfinished = places.map { state.journals[$0] }
+            .contains { $0.phase == .unsharing && state.receipts[.new] == $0.standing.run }
+        return isUnfinished ? rollBack("finds an unfinished unshare") : nil
     }
 
-    /// True if the record is looked for in this state of its journal.
-    private func isVoidable(_ place: Place) -> Bool {
-        state.journals[place].phase != .unsharing || model.scope.corrected.contains(.restoreDuringUnshare)
+    /// The run in progress, whose receipt names the run before it, too.
+    private func knownToo(_ place: Place) -> Run? {
+        let journal = state.journals[place]
+        return journal.phase == .running ? journal.current.run : nil
     }
 
     /// True while another command is about to replace the store that this one compares: so it should wait.

@@ -146,8 +146,6 @@ extension Journal {
     private mutating func addToUnshare(_ record: Record, _ details: Details) -> Bool {
         switch record {
         case .base: standing.hasBase = true
-        // No version of the tool writes this here yet; see `OpenFlaw.restoreDuringUnshare`.
-        case .voided: standing.isVoid = true
         case .rolledBack: (phase, unshare) = (.none, .none)
         case .unshared: (phase, unshare, standing) = (.none, .none, StandingShare())
         default: return false

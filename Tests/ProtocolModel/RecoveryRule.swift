@@ -4,7 +4,7 @@ enum RecoveryRule: Sendable {
     case forward
     case undecided
 
-    init(_ run: CurrentRun, _ place: StoreFile, fencesFirst: Bool, keptDisplaced: Bool, seesFence: Bool) {
+    init(_ run: CurrentRun, _ place: StoreFile, fencesFirst: Bool, keptDisplaced: Bool) {
         let isOwn = place.isPresent && place.copy == run.run
         if run.isPublishing {
             // The file identifies a published copy, even if programs wrote to it since.
@@ -13,20 +13,19 @@ enum RecoveryRule: Sendable {
             self = place.isPresent && place.mark == run.run ? .forward : .back
         } else if run.isReplacing, place.isPresent {
             let isShown = fencesFirst && keptDisplaced
-            self =
-                isShown && isOwn && seesFence
-                ? .forward : Self.afterReplacing(run, place, isOwn: isOwn, isShown: isShown)
+            // The copy of the displaced store shows it if that has a fence: between equal contents, nothing else does.
+            self = isShown && isOwn ? .forward : Self.afterReplacing(run, place, isOwn: isOwn)
         } else {
             self = .back
         }
     }
 
-    /// Judges by the rows, whose digests the journal has; the copy of the displaced store shows more if it has a fence.
-    private static func afterReplacing(_ run: CurrentRun, _ place: StoreFile, isOwn: Bool, isShown: Bool) -> Self {
+    /// Judges by the rows, whose digests the journal has.
+    private static func afterReplacing(_ run: CurrentRun, _ place: StoreFile, isOwn: Bool) -> Self {
         if run.isPublished { return .forward }
         if run.migrates { return isOwn ? .forward : .back }
         if place.rows == run.displaced { return .back }
         if place.rows == run.rows { return .forward }
-        return isShown && isOwn ? .forward : .undecided
+        return .undecided
     }
 }

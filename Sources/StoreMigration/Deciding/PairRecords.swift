@@ -47,6 +47,17 @@ extension MigrationError {
 }
 
 extension MigrationError {
+    /// A command that would replace content that an unfinished unshare is about to bring back.
+    fileprivate static func beingUnshared(_ run: JournalRecord.RunIdentity, at store: StoreLocation) -> MigrationError {
+        MigrationError(
+            .needsDecision,
+            "an unshare of this store was interrupted",
+            path: store.path,
+            advice: "Nothing was changed. Finish it first with the unshare command.",
+            next: .unshare(old: run.old.path, new: run.new.path)
+        )
+    }
+
     static func recordedElsewhere(_ folder: String) -> String {
         "the share of this store is recorded in another state folder: \(folder)"
     }
@@ -71,8 +82,11 @@ struct PairRecords {
     let surroundings: Surroundings
 
     /// The folders of the journals with a valid record of the store.
-    func folders() throws -> [StateFolder] {
-        let own = journals(of: store).filter { standing($0) != nil }
+    func folders() throws -> [StateFolder] { try folders(recording: Self.standing) }
+
+    /// The folders of the journals whose state has a record of the store that `record` returns.
+    private func folders(recording record: (RunState) -> RunState.SharedRun?) throws -> [StateFolder] {
+        let own = journals(of: store).filter { run(in: $0, record) != nil }
         guard let folder = try Directory.openIfPresent(path: store.folder),
             let receipt = Receipt(beside: store.name, in: folder)
         else { return own }
@@ -81,7 +95,7 @@ struct PairRecords {
             let old = StoreLocation(path: origin.old)
             guard old != store else { continue }
             for journal in journals(of: old) + (origin.state.map { [StateFolder(of: old, named: $0)] } ?? [])
-            where !others.contains(where: { $0.path == journal.path }) && isRecord(journal, receipt) {
+            where !others.contains(where: { $0.path == journal.path }) && isRecord(journal, receipt, record) {
                 others.append(journal)
             }
         }
@@ -89,8 +103,12 @@ struct PairRecords {
     }
 
     /// True when the receipt names the run that a journal records, and the journal names this store.
-    private func isRecord(_ journal: StateFolder, _ receipt: Receipt) -> Bool {
-        guard let shared = standing(journal) else { return false }
+    private func isRecord(
+        _ journal: StateFolder,
+        _ receipt: Receipt,
+        _ record: (RunState) -> RunState.SharedRun? = Self.standing
+    ) -> Bool {
+        guard let shared = run(in: journal, record) else { return false }
         return receipt.names(shared.run.transaction) && (try? namesStore(shared)) == true
     }
 
@@ -136,13 +154,16 @@ struct PairRecords {
     /// Voids the records of the store, except those for which `isKept` is true.
     ///
     /// Call it before the loss is committed: a crash in between leaves a void record, which is safe. `journal` is the
-    /// caller's locked journal, and `home` its folder.
+    /// caller's locked journal, and `home` its folder. Throws while an unshare of a pair is unfinished: its rollback would put
+    /// a record in force again that no longer holds.
     func void(
         because reason: String,
         holding journal: inout MigrationJournal,
         at home: StateFolder,
         except isKept: (StateFolder, RunState.SharedRun) -> Bool = { _, _ in false }
     ) throws {
+        let unsharing = try folders { if case .unsharing(let shared, _) = $0 { shared } else { nil } }
+        if let shared = try unsharing.first?.state().run { throw MigrationError.beingUnshared(shared, at: store) }
         for folder in try folders() {
             guard let shared = standing(folder), !isKept(folder, shared) else { continue }
             if folder.path == home.path {
@@ -229,8 +250,10 @@ struct PairRecords {
     }
 
     /// The run with a valid record in a journal; nil for a journal that cannot be read or trusted.
-    private func standing(_ folder: StateFolder) -> RunState.SharedRun? {
-        (try? folder.state()).flatMap(Self.standing)
+    private func standing(_ folder: StateFolder) -> RunState.SharedRun? { run(in: folder, Self.standing) }
+
+    private func run(in folder: StateFolder, _ record: (RunState) -> RunState.SharedRun?) -> RunState.SharedRun? {
+        (try? folder.state()).flatMap(record)
     }
 
     private static func standing(_ state: RunState) -> RunState.SharedRun? {

@@ -47,12 +47,15 @@ package enum RecoveryDecision: Hashable, Sendable {
             self = .back
         } else if isPublished {
             self = .forward
-        } else if let digest = replacement.digest, [replacement.loserDigest, digest].contains(observed.digest) {
-            // Back also when both digests are equal: the former store may still have a fence, which the digest omits.
-            self = observed.digest == replacement.loserDigest ? .back : .forward
+        } else if let digest = replacement.digest, digest != replacement.loserDigest,
+            [replacement.loserDigest, digest].contains(observed.digest)
+        {
+            self = observed.digest == digest ? .forward : .back
         } else if let isReplaced = observed.isReplaced {
-            // Programs have written to the store since.
+            // Programs have written to the store since, or both contents are equal and only the fence differs.
             self = isReplaced ? .forward : .back
+        } else if replacement.digest != nil, observed.digest == replacement.loserDigest {
+            self = .back
         } else {
             self = .undecided
         }

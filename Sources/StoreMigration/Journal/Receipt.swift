@@ -68,6 +68,17 @@ package struct Receipt: Hashable, Sendable, Codable {
         return remembering(besides: nil, beside: new.name, in: folder)
     }
 
+    /// The same receipt with the runs of the present receipt beside `name`; of the same pair, only with `former`.
+    ///
+    /// While the run can be rolled back, `former` may be in force again.
+    package func remembering(pairAt former: String?, beside name: String, in folder: Directory) -> Receipt {
+        guard let present = Receipt(beside: name, in: folder) else { return self }
+        var receipt = self
+        let added = present.origins.filter { $0.transaction == former || $0.old != old || $0.state != state }
+        receipt.others = added.isEmpty ? nil : Array(added.prefix(Self.mostOthers))
+        return receipt
+    }
+
     /// The same receipt with the runs of the old store's receipt, if that store is fenced and so out of use.
     package func remembering(
         predecessorsOf old: StoreLocation,

@@ -24,6 +24,8 @@ struct RunEnding {
         case predecessors
         /// Those of the present receipt, except the run that this one continues.
         case present(except: String?)
+        /// Those of the present receipt and the run that is in force again if this one is rolled back.
+        case presentAndFormer(String?)
     }
 
     let context: RunContext
@@ -108,6 +110,8 @@ struct RunEnding {
             .rememberingReturn(to: context.new, in: context.container)
         case .present(let former):
             receipt.remembering(besides: former, beside: context.new.name, in: context.container)
+        case .presentAndFormer(let former):
+            receipt.remembering(pairAt: former, beside: context.new.name, in: context.container)
         }
     }
 }

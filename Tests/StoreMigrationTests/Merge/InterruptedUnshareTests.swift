@@ -1,6 +1,7 @@
 import Glibc
 import SafeFiles
 import StoreAccess
+import StoreBackup
 import StoreVerification
 import SystemPackage
 import TestSupport
@@ -53,6 +54,43 @@ struct InterruptedUnshareTests {
         #expect(try places.container.directory.status(of: places.name) == nil)
         #expect(try places.share().outcome == .shared)
         #expect(try places.rows(of: places.newStore) == ["after", "early"])
+    }
+
+    @Test("An unshare that replaced equal content is not rolled back: the fence of the old store went with it")
+    func sameContentWithoutFence() throws {
+        let places = try shared(.fence)
+        _ = try InterruptedWayBack(of: places, isCommitted: true)
+
+        let error = #expect(throws: MigrationError.self) { try places.share() }
+        #expect(error?.outcome == .interrupted)
+        #expect(error?.next == .unshare(old: places.oldStore.path, new: places.newStore.path))
+
+        #expect(try unsharing(places).unshareAndWait().outcome == .unshared)
+        #expect(try places.container.directory.status(of: places.name) == nil)
+    }
+
+    @Test("A restore over the new store of an unfinished unshare is refused, and changes nothing")
+    func restoreOverNewStore() throws {
+        let places = try shared(.fence)
+        let archives = try ScratchFolder()
+        let archive = archives.location("archive.tar.zst").url
+        try BackupMaker(of: places.newStore.url).make(at: archive)
+        try write("INSERT INTO t VALUES (2, 'new')", to: places.newStore)
+        try StateFolder(of: places.oldStore, stateFolder: nil)
+            .withJournal(deadline: Deadline(after: .seconds(60))) {
+                try $0.append(.unsharing(transaction: RunContext.drawTransaction()))
+            }
+        var options = RestoreOptions()
+        options.overwrite = .always
+        let restorer = StoreRestorer(to: places.newStore.url, options: options)
+
+        let error = #expect(throws: MigrationError.self) { try restorer.restoreAndWait(from: archive) }
+
+        #expect(error?.outcome == .needsDecision)
+        #expect(error?.next == .unshare(old: places.oldStore.path, new: places.newStore.path))
+        #expect(try places.rows(of: places.newStore) == ["early", "new"])
+        #expect(try unsharing(places).unshareAndWait().outcome == .unshared)
+        #expect(try places.rows(of: places.oldStore) == ["early", "new"])
     }
 
     /// A fenced store accepts no writes before its content is replaced.

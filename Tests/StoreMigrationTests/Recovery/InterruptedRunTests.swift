@@ -1,5 +1,6 @@
 import SafeFiles
 import StoreAccess
+import StoreBackup
 import TestSupport
 import Testing
 
@@ -57,6 +58,40 @@ struct InterruptedRunTests {
         #expect(try places.digest(of: places.oldStore) == digest)
         #expect(try places.share().outcome == .shared)
         #expect(try places.digest(of: places.newStore) == digest)
+    }
+
+    @Test("A restore voids the record of a pair whose last run was rolled back after it had written the receipt")
+    func receiptOfRolledBackRun() throws {
+        let places = try Places()
+        try places.old.makeStore("PRAGMA journal_mode = delete; CREATE TABLE t (x); INSERT INTO t VALUES (1)")
+        try places.share { $0.oldStore = .capture }
+        let archives = try ScratchFolder()
+        let archive = archives.location("archive.tar.zst").url
+        try BackupMaker(of: places.newStore.url).make(at: archive)
+        let connection = try StoreConnection(places.newStore, access: .liveWriting)
+        try connection.execute("INSERT INTO t VALUES (2)")
+        try connection.close()
+        try places.share { $0.oldStore = .fence }
+        // The run that copies nothing was killed before its last record.
+        let records = try places.records()
+        guard case .done? = records.last else {
+            Issue.record("the last record is \(String(describing: records.last))")
+            return
+        }
+        let folder = try places.journalFolder()
+        try folder.removeFile(MigrationJournal.name)
+        var journal = try MigrationJournal(in: folder)
+        for record in records.dropLast() { try journal.append(record) }
+        try #require(try Recovery(of: places.oldStore.url).abortAndWait().outcome == .rolledBack)
+
+        var options = RestoreOptions()
+        options.overwrite = .always
+        _ = try StoreRestorer(to: places.newStore.url, options: options).restoreAndWait(from: archive)
+
+        guard case .voided = try StateFolder(of: places.oldStore, stateFolder: nil).state() else {
+            Issue.record("the record still holds: \(try places.records())")
+            return
+        }
     }
 
     @Test(

@@ -146,6 +146,14 @@ struct RecoveryCase: CustomTestStringConvertible, Sendable {
             decision: .back
         ),
         Self(
+            testDescription: "replaced what is equal, and only the missing fence shows it",
+            records: [begin, replacingEqual],
+            main: ours,
+            digest: "d",
+            isReplaced: true,
+            decision: .forward
+        ),
+        Self(
             testDescription: "replaced what is equal, and recorded",
             records: [begin, replacingEqual, .published(ours)],
             main: ours,

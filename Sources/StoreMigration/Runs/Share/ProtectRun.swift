@@ -63,7 +63,7 @@ struct ProtectRun: RunWork {
                 digest: isEqual ? digest.value : context.gatherer.digest(of: context.new),
                 token: isEqual ? newToken : nil
             ),
-            origins: .present(except: former(journal.state)),
+            origins: .presentAndFormer(former(journal.state)),
             isFenced: context.settings.treatment == .fence || inspection.fence != nil,
             objects: inspection.objectCount,
             keepsNew: protection.keepsNew,
