@@ -104,8 +104,6 @@ extension OpenFlaw {
     /// A small scope in which the flaw shows, and a part of the rule that it breaks.
     package var witness: (scope: CheckedScope, rule: String) {
         switch self {
-        case .restoreOverInterruptedShare:
-            (CheckedScope([.share, .restore], processes: 1, crashes: 1, powerCuts: 0, writes: 1), "lacks it")
         case .comparisonDuringRestore:
             (CheckedScope([.share, .restore], processes: 2, crashes: 0, powerCuts: 0, writes: 1), "lacks it")
         }

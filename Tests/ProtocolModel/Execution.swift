@@ -202,17 +202,17 @@ struct Execution {
         return [done("finds no record to void")]
     }
 
-    /// Waits for a share that has published to the place, or asks for its recovery: so a restore should.
+    /// Waits for a share that has published to the place, or asks for its recovery.
     private mutating func refusalOfInterruptedShare() -> ModelStep? {
-        guard model.scope.corrected.contains(.restoreOverInterruptedShare), process.from == process.to else {
-            return nil
-        }
+        guard process.from == process.to else { return nil }
         for place in [Place.old, .other] {
             let journal = state.journals[place]
-            // A run that copies nothing has compared the store, and relies on its content.
-            guard journal.phase == .running,
-                !journal.current.hasNest || Self.isCommitted(journal.current, state)
-            else { continue }
+            guard journal.phase == .running else { continue }
+            // A run that copies nothing has compared the store, and relies on its content: a restore should see that, too.
+            let isReliedOn =
+                journal.current.hasNest
+                ? Self.isCommitted(journal.current, state) : model.scope.corrected.contains(.comparisonDuringRestore)
+            guard isReliedOn else { continue }
             let isLocked = state.processes.contains { $0.journalLocks & place.bit != 0 }
             return isLocked ? timeOut() : rollBack("finds an interrupted share to the new path")
         }

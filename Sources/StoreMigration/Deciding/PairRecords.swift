@@ -154,14 +154,15 @@ struct PairRecords {
     /// Voids the records of the store, except those for which `isKept` is true.
     ///
     /// Call it before the loss is committed: a crash in between leaves a void record, which is safe. `journal` is the
-    /// caller's locked journal, and `home` its folder. Throws while an unshare of a pair is unfinished: its rollback would put
-    /// a record in force again that no longer holds.
+    /// caller's locked journal, and `home` its folder. Throws while an unshare of a pair, or a share to the store, is
+    /// unfinished: its end would put a record in force that does not hold.
     func void(
         because reason: String,
         holding journal: inout MigrationJournal,
         at home: StateFolder,
         except isKept: (StateFolder, RunState.SharedRun) -> Bool = { _, _ in false }
     ) throws {
+        try requireNoUnfinishedShare()
         let unsharing = try folders { if case .unsharing(let shared, _) = $0 { shared } else { nil } }
         if let shared = try unsharing.first?.state().run { throw MigrationError.beingUnshared(shared, at: store) }
         for folder in try folders() {
@@ -173,6 +174,29 @@ struct PairRecords {
                     guard Self.standing(other.state) != nil else { return }
                     try other.append(.voided(because: reason))
                 }
+            }
+        }
+    }
+
+    /// Throws if a share to the store has published its copy, or is about to, and has not ended.
+    private func requireNoUnfinishedShare() throws {
+        guard let container = try Directory.openIfPresent(path: store.folder) else { return }
+        let staged = try StagingOrigin.all(in: container).map { ($0.old, $0.state) }
+        let received = Receipt(beside: store.name, in: container)?.origins.map { ($0.old, $0.state) }
+        for (path, state) in staged + (received ?? []) where path != store.path {
+            let old = StoreLocation(path: path)
+            for journal in journals(of: old) + (state.map { [StateFolder(of: old, named: $0)] } ?? []) {
+                guard case .interrupted(let run)? = try? journal.state(), run.run.new == store,
+                    run.publication != nil || run.replacement != nil
+                else { continue }
+                let resume = NextStep.resume(old: old.path)
+                throw MigrationError(
+                    .interrupted,
+                    "a share to this store is not finished",
+                    path: store.path,
+                    advice: "Nothing was changed. Finish that share first.",
+                    next: state.map { .inStateFolder($0, resume) } ?? resume
+                )
             }
         }
     }

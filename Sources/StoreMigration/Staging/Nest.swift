@@ -6,7 +6,6 @@ import SystemPackage
 ///
 /// Only its owner can enter it, so files in it may carry their final modes before publication.
 struct Nest {
-    private static let prefix = ".store-migrate-"
     private static let mode: UInt32 = 0o700
     /// The folder of staged external files inside the staging folder.
     static let externalName = "external"
@@ -16,7 +15,7 @@ struct Nest {
     private let name: String
     private let container: Directory
 
-    static func name(for transaction: String) -> String { prefix + transaction }
+    static func name(for transaction: String) -> String { StagingOrigin.folderPrefix + transaction }
 
     /// Creates the staging folder of a run, durably.
     init(creating transaction: String, in container: Directory) throws {

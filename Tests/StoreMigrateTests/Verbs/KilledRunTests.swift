@@ -76,6 +76,20 @@ struct KilledRunTests {
             }
         }
     }
+
+    @Test("A restore over the new store of a share is refused until the share has ended, and voids its record then")
+    func restored() async throws {
+        let killed = try Shared(Form(testDescription: "captured", options: ["--old", "capture"], moments: []))
+        try Tool.kill(killed.share, in: killed.old.path, at: .published)
+        let restore = try await killed.restore()
+        #expect(restore.status == 6, "\(restore.output)")
+        #expect(restore.errors.contains("store-migrate resume"), "\(restore.errors)")
+
+        try await killed.finish("resume")
+        let again = try await killed.restore()
+        #expect(again.status == 0, "\(again.errors)")
+        #expect(try killed.isVoid)
+    }
 }
 
 /// Both paths of a share.
@@ -112,6 +126,30 @@ private struct Shared {
         options.oldStore = .capture
         options.level = .content
         return options
+    }
+
+    /// Restores the old store without a row over the new store.
+    func restore() async throws -> Tool.Run {
+        let other = try ScratchFolder()
+        try RecipeBuilder.build(
+            recipeFile: Tool.package + "/Fixtures/Stores/clean/recipe.yaml",
+            at: other.location(oldStore.name)
+        )
+        let store = try other.open(oldStore.name)
+        try store.execute("DELETE FROM ZNOTE WHERE Z_PK = 1")
+        try store.close()
+        let archive = other.location("archive.tar.zst").path
+        let backup = try await Tool.run(["backup", other.location(oldStore.name).path, "-o", archive])
+        #expect(backup.status == 0, "\(backup.errors)")
+        return try await Tool.run(["restore", archive, newStore.path, "--overwrite", "always", "--other-store"])
+    }
+
+    /// True if the record of the pair is void.
+    var isVoid: Bool {
+        get throws {
+            guard case .voided = try StateFolder(of: oldStore, stateFolder: nil).state() else { return false }
+            return true
+        }
     }
 
     func finish(_ verb: String) async throws {

@@ -8,7 +8,6 @@ import StoreFormat
 struct CleaningRun {
     /// The folder of a store that was proved to be superfluous; its content is removed without another proof.
     static let claimedPrefix = ".store-migrate-cleaned-"
-    private static let stagingPrefix = ".store-migrate-"
 
     let folder: Directory
     /// The store whose leftovers are meant; nil for all stores of the folder.
@@ -31,7 +30,7 @@ struct CleaningRun {
         let path = folder.path + "/" + name
         if name.hasPrefix(Self.claimedPrefix) { return try ClaimedFolder(name, in: folder).finish(isRehearsal) }
         if name.hasPrefix(AsideFolder.prefix) { return try displaced(name) }
-        if name.hasPrefix(Self.stagingPrefix), RunName(suffixOf: name, after: "-") != nil {
+        if name.hasPrefix(StagingOrigin.folderPrefix), RunName(suffixOf: name, after: "-") != nil {
             guard storeName == nil, try folder.status(of: name)?.kind == .directory else { return nil }
             return kept(.stagingFolder, path, 0, "a run over a store here is not finished; the resume command ends it")
         }
@@ -180,7 +179,7 @@ struct CleaningRun {
     ///
     /// The journal of a first share is not known here before the share ends and writes the receipt.
     private func isAtWork(_ transaction: String) throws -> Bool {
-        try folder.status(of: Self.stagingPrefix + transaction) != nil
+        try folder.status(of: Nest.name(for: transaction)) != nil
     }
 
     private static func withJournals<R>(

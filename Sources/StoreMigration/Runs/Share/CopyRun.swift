@@ -50,6 +50,8 @@ struct CopyRun<Destination: CopyDestination>: RunWork {
         let nest = try Nest(creating: context.transaction, in: context.container)
         progress.nest = nest
         try journal.append(.nest(nest.identity))
+        let stateFolder = context.surroundings.stateFolder.map { StoreLocation(url: $0).path }
+        try StagingOrigin(old: context.old.path, state: stateFolder).write(to: nest.folder)
         let copy = try StagedCopy(context, nest: nest, mode: inspection.mode, view: view)
         progress.copy = copy
         RunMoment.copying.pass()
