@@ -102,6 +102,18 @@ struct PairRecords {
         return own + others
     }
 
+    /// The runs that the store's receipt names and whose journals, beside other stores, have a valid record of this one.
+    func standingOrigins() -> [Receipt.Origin] {
+        guard let folder = try? Directory.openIfPresent(path: store.folder),
+            let receipt = Receipt(beside: store.name, in: folder)
+        else { return [] }
+        return receipt.origins.filter { origin in
+            let old = StoreLocation(path: origin.old)
+            let named = origin.state.map { [StateFolder(of: old, named: $0)] } ?? []
+            return old != store && (journals(of: old) + named).contains { isRecord($0, receipt) }
+        }
+    }
+
     /// True when the receipt names the run that a journal records, and the journal names this store.
     private func isRecord(
         _ journal: StateFolder,

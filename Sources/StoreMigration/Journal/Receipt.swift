@@ -88,6 +88,15 @@ package struct Receipt: Hashable, Sendable, Codable {
         policy == .fence ? remembering(besides: nil, beside: old.name, in: folder) : self
     }
 
+    /// The same receipt with other runs, without repeating one.
+    package func remembering(_ runs: [Origin]) -> Receipt {
+        let added = runs.filter { !names($0.transaction) }
+        guard !added.isEmpty else { return self }
+        var receipt = self
+        receipt.others = Array(((others ?? []) + added).prefix(Self.mostOthers))
+        return receipt
+    }
+
     /// Writes the receipt durably beside the store `name`, with the store's group.
     package func write(beside name: String, in folder: Directory) throws {
         let encoder = JSONEncoder()

@@ -108,6 +108,8 @@ struct RunEnding {
                 policy: context.settings.treatment
             )
             .rememberingReturn(to: context.new, in: context.container)
+            // Before a killed run was recovered, another store may have been shared to its copy.
+            .remembering(PairRecords(store: context.new, surroundings: context.surroundings).standingOrigins())
         case .present(let former):
             receipt.remembering(besides: former, beside: context.new.name, in: context.container)
         case .presentAndFormer(let former):

@@ -77,6 +77,17 @@ struct KilledRunTests {
         }
     }
 
+    @Test("The receipt of a recovered share names the run of another store that was shared to its copy meanwhile")
+    func sharedMeanwhile() async throws {
+        let form = Form(testDescription: "fenced", moments: [])
+        let (killed, other) = (try Shared(form), try Shared(form))
+        try Tool.kill(killed.share, in: killed.old.path, at: .published)
+        let share = try await Tool.run(["share", other.oldPath, killed.newPath, "--old", "capture"])
+        #expect(share.status == 0, "\(share.errors)")
+        try await killed.finish("share")
+        #expect(try killed.receivedRuns == 2)
+    }
+
     @Test("A restore over the new store of a share is refused until the share has ended, and voids its record then")
     func restored() async throws {
         let killed = try Shared(Form(testDescription: "captured", options: ["--old", "capture"], moments: []))
@@ -142,6 +153,14 @@ private struct Shared {
         let backup = try await Tool.run(["backup", other.location(oldStore.name).path, "-o", archive])
         #expect(backup.status == 0, "\(backup.errors)")
         return try await Tool.run(["restore", archive, newStore.path, "--overwrite", "always", "--other-store"])
+    }
+
+    var oldPath: String { oldStore.path }
+    var newPath: String { newStore.path }
+
+    /// The number of runs that the receipt names.
+    var receivedRuns: Int {
+        get throws { try #require(Receipt(beside: newStore.name, in: container.directory)).origins.count }
     }
 
     /// True if the record of the pair is void.
