@@ -27,7 +27,7 @@ public final class RemoteChangeNotification: BlockingCalls {
     public convenience init(beside store: StoreLocation) throws(RelayError) {
         let folder: Directory
         do { folder = try Directory.open(path: store.folder) } catch { throw RelayError(error, path: store.path) }
-        let probe = StoreProbe(store, in: folder)
+        let probe = StoreVersionReader(store, in: folder)
         try self.init(beside: store, in: folder) { try probe.version() }
     }
 

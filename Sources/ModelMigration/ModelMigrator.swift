@@ -51,7 +51,7 @@ package struct ModelMigrator {
 
     /// Throws ``MappingRefusals`` with every reason in the rows why the migration cannot be carried out; only reads.
     package func check() throws {
-        var check = MigrationCheck(plan, connection)
+        var check = RowRequirements(plan, connection)
         let refusals = try check.run(external)
         guard refusals.isEmpty else { throw MappingRefusals(refusals) }
     }

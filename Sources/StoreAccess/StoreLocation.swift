@@ -118,6 +118,6 @@ extension StoreLocation {
     package var companionNames: [String] {
         let relay = StoreLocation(folder: folder, name: relayName)
         return sidecarNames + [relay.name] + relay.sidecarNames
-            + [wakeName, supportFolderName, RecordedContent.receiptName(for: name)]
+            + [wakeName, supportFolderName, ReceiptFile.receiptName(for: name)]
     }
 }

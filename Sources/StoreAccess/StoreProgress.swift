@@ -75,7 +75,7 @@ public struct ProgressSequence<Outcome: Sendable>: AsyncSequence, Sendable {
 /// A trigger point of a run that writes: a rehearsal may stop or kill the run there, or let other processes act.
 ///
 /// Outside a rehearsal there are no observers, and passing a trigger point does nothing.
-package enum RunMoment: String, Sendable, CaseIterable {
+package enum TriggerPoint: String, Sendable, CaseIterable {
     /// A share without a copy is journalled; the old store's fence and its record are next.
     case protecting
     /// Before the copy is created.
@@ -95,10 +95,10 @@ package enum RunMoment: String, Sendable, CaseIterable {
     /// The old store is marked read-only and no process has it open; its removal is next.
     case retiring
 
-    private static let observers = Mutex<[@Sendable (RunMoment) -> Void]>([])
+    private static let observers = Mutex<[@Sendable (TriggerPoint) -> Void]>([])
 
     /// Adds an observer that is called at every later trigger point, on the thread that passes it.
-    package static func observe(_ body: @escaping @Sendable (RunMoment) -> Void) {
+    package static func observe(_ body: @escaping @Sendable (TriggerPoint) -> Void) {
         observers.withLock { $0.append(body) }
     }
 

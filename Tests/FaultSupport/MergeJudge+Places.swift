@@ -120,10 +120,10 @@ extension MergeJudge {
                 let location = StoreLocation(folder: "", name: name)
                 return [name, ".\(name).store-migrate.json", location.supportFolderName]
             }
-        let new = isWayBack ? allowed.union(withdrawn) : allowed
+        let new = isReverseShare ? allowed.union(withdrawn) : allowed
         return try scratch.objections(
             toSurplus: scratch.surplus(in: Self.oldFolder) {
-                allowed.contains($0) || isWayBack && $0.hasPrefix(Self.asidePrefix)
+                allowed.contains($0) || isReverseShare && $0.hasPrefix(Self.asidePrefix)
             } + scratch.surplus(in: Self.newFolder, isAllowed: new.contains)
         )
     }

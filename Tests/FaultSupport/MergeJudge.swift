@@ -25,7 +25,7 @@ package struct MergeJudge: Judge {
     private var share: ShareJudge {
         ShareJudge(template: template, policy: kind == .unshareFenced ? .fence : .capture)
     }
-    var isWayBack: Bool { [.unshare, .unshareFenced].contains(kind) }
+    var isReverseShare: Bool { [.unshare, .unshareFenced].contains(kind) }
 
     package init(kind: Kind, template: StoreTemplate) {
         self.kind = kind
@@ -93,7 +93,7 @@ package struct MergeJudge: Judge {
     /// After running it again: the changes of both are in one store, once, and every remaining file is named in the output.
     package func afterRerun(_ scratch: Scratch, _ ending: Command.Ending) throws -> [String] {
         // A second unshare reports that nothing is shared any more.
-        guard ending == .exited(0) || isWayBack && ending == .exited(4) else {
+        guard ending == .exited(0) || isReverseShare && ending == .exited(4) else {
             return ["it ended with \(ending)"]
         }
         return try objectionsToStores(scratch) + objectionsToFences(scratch) + objectionsToEnd(scratch)
@@ -104,7 +104,7 @@ package struct MergeJudge: Judge {
     private func objectionsToStores(_ scratch: Scratch) throws -> [String] {
         var objections: [String] = []
         let old = try objects(in: Self.oldFolder, template.name, scratch)
-        var isMerged = isWayBack && old == merged
+        var isMerged = isReverseShare && old == merged
         if old != oldBefore, !isMerged { objections.append("the old store holds \(old)") }
         for name in try mainFiles(scratch) {
             let new = try objects(in: Self.newFolder, name, scratch)
@@ -137,7 +137,7 @@ package struct MergeJudge: Judge {
         }
         if !new.isEmpty {
             objections +=
-                isWayBack
+                isReverseShare
                 ? template.objectionsToFence(new, of: "new", mayBeBarred: true)
                 : ["the new store refuses writes to \(new)"]
         }
@@ -150,7 +150,7 @@ package struct MergeJudge: Judge {
     }
 
     private func objectionsToEnd(_ scratch: Scratch) throws -> [String] {
-        isWayBack ? try objectionsToReturn(scratch) : try objectionsToMerge(scratch)
+        isReverseShare ? try objectionsToReturn(scratch) : try objectionsToMerge(scratch)
     }
 
     private func objectionsToMerge(_ scratch: Scratch) throws -> [String] {

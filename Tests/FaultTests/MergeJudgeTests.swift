@@ -137,7 +137,9 @@ struct MergeJudgeTests {
             .store(old, "the fence went before the content came", "the old store takes writes", unfence("ZHABIT"))
         ] as [SpoiltPlace]
     )
-    func fencesOnTheWayBack(_ place: SpoiltPlace) throws { try place.expectObjectionBefore(Self.judge(.unshareFenced)) }
+    func fencesInReverseShare(_ place: SpoiltPlace) throws {
+        try place.expectObjectionBefore(Self.judge(.unshareFenced))
+    }
 
     private static func judge(_ kind: MergeJudge.Kind, _ journalMode: String = "wal") throws -> MergeJudge {
         try MergeJudge(kind: kind, template: HabitTemplate.makeCoreData(journalMode: journalMode))

@@ -23,7 +23,7 @@ struct ResumeJudgeTests {
         .removed("old/.Habits_SUPPORT/*", "an external file of old is gone", "an external file of the old store"),
         .replaced("group/.Habits_SUPPORT/*", "an external file of new is another", "an external file of the new store"),
         .replaced("group/.Habits.sqlite.store-migrate.json", "half a receipt is there", "half a receipt"),
-        .left("group/.store-migrate-1", "a nest was left"),
+        .left("group/.store-migrate-1", "a staging was left"),
         .left("tmp/copy", "a temporary file was left"),
     ]
 
@@ -41,7 +41,7 @@ struct ResumeJudgeTests {
             let bytes = try scratch.root.openDirectory("old").contents(of: "Habits.sqlite", limit: 1 << 24)
             try scratch.root.openDirectory("group").replace("Habits.sqlite", with: bytes, mode: 0o600)
         },
-        .left("group/.store-migrate-1", "a nest was left"),
+        .left("group/.store-migrate-1", "a staging was left"),
         .left("tmp/copy", "a temporary file was left"),
     ]
 

@@ -49,7 +49,7 @@ struct ShareJudgeTests {
             row("half a receipt is there", "half a receipt") { scratch in
                 try folder(scratch, "group").replace(".\(name).store-migrate.json", with: [0x7B], mode: 0o600)
             },
-            row("a nest was left", "left behind: group/.store-migrate-1/") { scratch in
+            row("a staging was left", "left behind: group/.store-migrate-1/") { scratch in
                 _ = try folder(scratch, "group").createDirectory(".store-migrate-1", mode: 0o700)
             },
             row("a temporary file was left", "left behind: tmp/copy") { scratch in

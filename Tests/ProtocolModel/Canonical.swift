@@ -135,7 +135,7 @@ extension Journal {
         bits.add(standing.run)
         bits.add(UInt64(standing.to.rawValue), 2)
         bits.add(standing.common)
-        bits.add(current.fences, current.isInPlace, current.migrates, current.hasNest, current.hasAside)
+        bits.add(current.fences, current.isInPlace, current.migrates, current.hasStaging, current.hasAside)
         bits.add(current.isPublishing, current.isReplacing, current.isPublished, current.isFenced, current.isProved)
         bits.add(current.isMerging, current.hasBase)
         bits.add(current.run)

@@ -20,7 +20,7 @@ struct Decisions {
             process.run = journal.current.run
             process.program = recovery(of: journal.current, from: process.home, process.command)
         case .unsharing where process.command.shares || [.unshare, .resume].contains(process.command):
-            process.program = .enterWayBack
+            process.program = .enterReverseShare
         case .unsharing: break
         case .none:
             // A retirement that was interrupted is finished first, or its marker removed.
@@ -57,7 +57,7 @@ struct Decisions {
         let (store, renamed) = (state.stores[process.home], state.renamed[process.home])
         if share.isRetired { return share.isArchived && !share.isRemoved ? .removeRenamed : nil }
         if share.isRetiring, !store.isPresent, renamed.isPresent { return .finishRename }
-        return share.isRetiring && store.isSealed && process.command != .retire ? .liftSeal : nil
+        return share.isRetiring && store.isSealed && process.command != .retire ? .liftMarker : nil
     }
 
     // MARK: Plans
@@ -140,7 +140,7 @@ struct Decisions {
     // MARK: The way back
 
     /// What an unshare does next under both locks.
-    func nextWayBack(_ process: CommandProcess) -> CommandProcess {
+    func nextReverseShare(_ process: CommandProcess) -> CommandProcess {
         var process = process
         let journal = state.journals[.new]
         let run = state.journals[process.home].unshare

@@ -2,7 +2,7 @@ extension Execution {
     /// Makes the change of one instruction.
     mutating func carryOut(_ instruction: Instruction) -> ModelStep {
         switch instruction {
-        case .archive, .requireSettled, .seal, .sealNot, .liftSeal, .rename, .synchronizeRename, .removeRenamed,
+        case .archive, .requireSettled, .seal, .sealNot, .liftMarker, .rename, .synchronizeRename, .removeRenamed,
             .synchronizeRemoval:
             return retire(instruction)
         case .commitFence, .commitFenceUnlessSet, .commitFenceAndKeepLock, .liftOwnFence, .liftFence:
@@ -184,7 +184,7 @@ extension Execution {
             next.stores[place].isSealed = true
             return done("marks the \(place) store as read-only")
         case .sealNot: return done("does not mark the \(place) store")
-        case .liftSeal:
+        case .liftMarker:
             next.stores[place].isSealed = false
             return done("removes the read-only marker")
         case .rename:

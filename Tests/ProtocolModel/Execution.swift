@@ -51,8 +51,8 @@ struct Execution {
             next.processes[index] = process
             process = Decisions(next, model).next(process)
             return process.program == .end ? steps(of: .end) : [done("decides: \(process.program)")]
-        case .decideWayBack:
-            process = Decisions(next, model).nextWayBack(process)
+        case .decideReverseShare:
+            process = Decisions(next, model).nextReverseShare(process)
             if process.program == .giveUpUnshare { giveUpDisplaced() }
             return process.program == .end ? steps(of: .end) : [done("decides: \(process.program)")]
         default: return [carryOut(instruction)]
@@ -87,11 +87,11 @@ struct Execution {
     mutating func rollBack(_ reason: String) -> ModelStep {
         process.storeLocks = 0
         process.step = 0
-        let isWayBack = process.from == .new && process.home != .new
+        let isReverseShare = process.from == .new && process.home != .new
         if next.journals[process.from].phase == .running {
-            process.program = isWayBack ? .rollBackBack : .rollBack
+            process.program = isReverseShare ? .rollBackBack : .rollBack
             // What the command was asked for is left to the next call.
-            if !isWayBack { process.command = .resume }
+            if !isReverseShare { process.command = .resume }
         } else {
             process.program = .end
         }
@@ -141,7 +141,7 @@ struct Execution {
             let former = next.journals[process.from].standing
             let wasFenced = former.isPresent && !former.isVoid && former.isFenced
             details.isFenced = current.isFenced || (current.isMerging && wasFenced)
-            if !current.hasNest, !current.isMerging { details.isFenced = next.stores[process.from].fence != .none }
+            if !current.hasStaging, !current.isMerging { details.isFenced = next.stores[process.from].fence != .none }
         case .unshared: place = process.home
         case .rolledBack where process.program == .giveUpUnshare: place = process.home
         default: break
@@ -210,7 +210,7 @@ struct Execution {
             guard journal.phase == .running else { continue }
             // A run that copies nothing has compared the store, and relies on its content: a restore should see that, too.
             let isReliedOn =
-                journal.current.hasNest
+                journal.current.hasStaging
                 ? Self.isCommitted(journal.current, state) : model.scope.corrected.contains(.comparisonDuringRestore)
             guard isReliedOn else { continue }
             let isLocked = state.processes.contains { $0.journalLocks & place.bit != 0 }

@@ -81,8 +81,8 @@ struct Invariants {
         // A share or an unshare that is in force, or was, explains the fence.
         if journal.standing.isPresent || journal.phase == .unsharing { return nil }
         guard journal.phase == .running else { return "the \(place) store is fenced, and no journal names a run" }
-        let isWayBack = place == .new && journal.current.to != .new
-        if isWayBack || !journal.current.hasNest { return nil }
+        let isReverseShare = place == .new && journal.current.to != .new
+        if isReverseShare || !journal.current.hasStaging { return nil }
         let target = state.stores[journal.current.to]
         let isOwn = [target.copy, target.file].contains(journal.current.run)
         return target.isPresent && (isOwn || journal.current.rows.isSubset(of: target.rows))

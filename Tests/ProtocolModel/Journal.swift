@@ -54,7 +54,7 @@ package struct CurrentRun: Hashable, Sendable {
     package var fences = false
     package var isInPlace = false
     package var migrates = false
-    package var hasNest = false
+    package var hasStaging = false
     package var hasAside = false
     package var isPublishing = false
     package var isReplacing = false
@@ -98,19 +98,19 @@ extension Journal {
     private mutating func addToRun(_ record: Record, _ details: Details) -> Bool {
         let isCommitted = current.isPublished
         switch record {
-        case .nest where !current.isPublishing && !current.isReplacing: current.hasNest = true
+        case .nest where !current.isPublishing && !current.isReplacing: current.hasStaging = true
         case .aside where !isCommitted: current.hasAside = true
         case .base: current.hasBase = true
-        case .publishing where current.hasNest && !current.isReplacing && !current.isPublishing:
+        case .publishing where current.hasStaging && !current.isReplacing && !current.isPublishing:
             (current.isPublishing, current.rows) = (true, details.rows)
-        case .replacing where current.hasNest && current.hasAside && !current.isPublishing:
+        case .replacing where current.hasStaging && current.hasAside && !current.isPublishing:
             (current.isReplacing, current.rows, current.displaced) = (true, details.rows, details.displaced)
         case .published where (current.isPublishing || current.isReplacing) && !isCommitted:
             current.isPublished = true
-        case .fenced where current.fences && !current.isFenced && (isCommitted || !current.hasNest):
+        case .fenced where current.fences && !current.isFenced && (isCommitted || !current.hasStaging):
             current.isFenced = true
         case .proved where isCommitted: current.isProved = true
-        case .merging where !current.hasNest && !current.isMerging:
+        case .merging where !current.hasStaging && !current.isMerging:
             (current.isMerging, current.rows) = (true, details.rows)
         case .voided:
             standing.isVoid = standing.isPresent
@@ -127,7 +127,9 @@ extension Journal {
     /// True if the run in progress may end: a copy is proved, a merge recorded, and a fence recorded where it was asked for.
     private var isDoable: Bool {
         guard !current.isInPlace else { return false }
-        if current.hasNest { return current.isPublished && current.isProved && (!current.fences || current.isFenced) }
+        if current.hasStaging {
+            return current.isPublished && current.isProved && (!current.fences || current.isFenced)
+        }
         return current.isMerging || !current.fences || current.isFenced
     }
 

@@ -105,33 +105,33 @@ struct Programs: Sendable {
                 + [.synchronizeRename, .append(.retired)] + removal.dropLast() + [.end]
         case .finishRename: [.synchronizeRename, .append(.retired)] + removal
         case .removeRenamed: removal
-        case .liftSeal: [.liftSeal, .mayAppend(.retiring), .decide]
+        case .liftMarker: [.liftMarker, .mayAppend(.retiring), .decide]
         default: nil
         }
     }
 
     private static func unsharing(_ program: Program) -> [Instruction] {
         switch program {
-        case .beginUnshare: [.mayAppend(.renewed), .append(.unsharing), .lockJournalOfNew, .decideWayBack]
-        case .enterWayBack: [.lockJournalOfNew, .decideWayBack]
+        case .beginUnshare: [.mayAppend(.renewed), .append(.unsharing), .lockJournalOfNew, .decideReverseShare]
+        case .enterReverseShare: [.lockJournalOfNew, .decideReverseShare]
         case .bringBack:
             completed + [.commitFenceAndKeepLock] + displace + [.requireUnchanged] + overwrite
                 + [.unlockStore(.from), .append(.fenced)] + closeBack
         case .bringBackToVacancy:
             completed + [.commitFenceAndKeepLock] + rename + [.unlockStore(.from), .append(.fenced)] + closeBack
-        case .rollBackBack: [.removeStaging, .liftOwnFence, .append(.rolledBack), .decideWayBack]
-        case .finishBack: finish + [.decideWayBack]
+        case .rollBackBack: [.removeStaging, .liftOwnFence, .append(.rolledBack), .decideReverseShare]
+        case .finishBack: finish + [.decideReverseShare]
         case .withdraw:
             [.unlockJournalOfNew, .lockJournalOfNew, .append(.retiring), .seal, .rename, .synchronizeRename]
-                + [.append(.retired), .decideWayBack]
-        case .finishWithdrawal: [.synchronizeRename, .append(.retired), .decideWayBack]
+                + [.append(.retired), .decideReverseShare]
+        case .finishWithdrawal: [.synchronizeRename, .append(.retired), .decideReverseShare]
         case .endUnshare: [.unlockJournalOfNew, .append(.unshared), .end]
         case .giveUpUnshare: [.unlockJournalOfNew, .append(.rolledBack), .end]
         default: [.end]
         }
     }
 
-    private static let closeBack: [Instruction] = close.dropLast() + [.decideWayBack]
+    private static let closeBack: [Instruction] = close.dropLast() + [.decideReverseShare]
 }
 
 /// A mistake in the order of the steps, as a later change might make it.

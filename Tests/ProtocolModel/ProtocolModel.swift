@@ -104,7 +104,7 @@ package struct ProtocolModel: Sendable {
         failed.processes[index].storeLocks = 0
         if !isCommitted {
             failed.processes[index].program = .rollBack
-        } else if journal.current.isPublished, !journal.current.isInPlace, journal.current.hasNest {
+        } else if journal.current.isPublished, !journal.current.isInPlace, journal.current.hasStaging {
             failed.processes[index].program = .failProof
         } else {
             return

@@ -207,25 +207,25 @@ package struct TraceReplay: Sendable {
 extension TraceReplay.Trace {
     private var records: Set<Record> { Set((journals[.old] + journals[.new]).map(\.record)) }
     private var hasInPlace: Bool { journals[.new].contains(where: \.isInPlace) }
-    private var hasWayBack: Bool { journals[.new].contains { $0.record == .begin && !$0.isInPlace } }
+    private var hasReverseShare: Bool { journals[.new].contains { $0.record == .begin && !$0.isInPlace } }
 
     /// True if only rows that apps wrote explain the records.
     fileprivate var mayHaveLateWrites: Bool {
         let runs = journals[.old].count { $0.record == .begin }
-        return runs > 1 || records.contains(.merging) || hasWayBack || records.contains(.unsharing)
+        return runs > 1 || records.contains(.merging) || hasReverseShare || records.contains(.unsharing)
     }
 
     /// The commands that may have left such records; others only make the search longer.
     fileprivate var commands: [Verb] {
         var commands: [Verb] = [.resume]
-        if !journals[.old].isEmpty || hasWayBack {
+        if !journals[.old].isEmpty || hasReverseShare {
             commands += [.share, .capture]
             if occupant == .other { commands += [.shareKeepingOld] }
         }
         if records.contains(.merging) {
             commands += journals[.old].isEmpty ? [.merge] : [.shareMerging, .mergeRecorded]
         }
-        if hasWayBack || records.contains(.unsharing) { commands.append(.unshare) }
+        if hasReverseShare || records.contains(.unsharing) { commands.append(.unshare) }
         if !records.isDisjoint(with: [.archived, .retiring]) { commands.append(.retire) }
         if hasInPlace { commands += [.restore, .migrate] }
         return commands

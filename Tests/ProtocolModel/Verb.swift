@@ -90,7 +90,7 @@ enum Instruction: Hashable, Sendable {
     case seal
     /// Renames without the marker: a known mistake.
     case sealNot
-    case liftSeal
+    case liftMarker
     case rename
     case synchronizeRename
     case removeRenamed
@@ -98,7 +98,7 @@ enum Instruction: Hashable, Sendable {
 
     /// Decides what follows, from what is there now.
     case decide
-    case decideWayBack
+    case decideReverseShare
     case end
 
     enum Role: Hashable, Sendable { case from, to }
@@ -115,7 +115,7 @@ package enum Program: UInt8, CaseIterable, Sendable {
     case liftFence, renew
     case loneMerge
     case restoreToVacancy, restoreOver, restoreClearing, migrateInPlace
-    case retire, finishRename, removeRenamed, liftSeal
-    case beginUnshare, enterWayBack, bringBack, bringBackToVacancy, withdraw, finishWithdrawal, endUnshare
+    case retire, finishRename, removeRenamed, liftMarker
+    case beginUnshare, enterReverseShare, bringBack, bringBackToVacancy, withdraw, finishWithdrawal, endUnshare
     case giveUpUnshare, rollBackBack, finishBack, failProof
 }

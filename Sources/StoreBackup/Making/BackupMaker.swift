@@ -135,7 +135,7 @@ public struct BackupMaker: BlockingCalls {
         let relay = try scratch.directory.createDirectory("relay", mode: 0o700)
         try stageRelay(in: relay, spare: spare, &findings)
         let name = "archive"
-        RunMoment.copying.pass()
+        TriggerPoint.copying.pass()
         let (manifest, bytes) =
             try archivedInPlace(relay: relay, as: name, in: scratch.directory)
             ?? archivedCopy(relay: relay, as: name, in: scratch.directory)
@@ -143,10 +143,10 @@ public struct BackupMaker: BlockingCalls {
         try check(name, manifest, in: scratch.directory)
         try monitor.checkCancellation()
         monitor.report(.publishing, 0, of: 1)
-        RunMoment.publishing.pass()
+        TriggerPoint.publishing.pass()
         let path = try handOver(name, scratch.directory)
         monitor.report(.publishing, 1, of: 1)
-        RunMoment.published.pass()
+        TriggerPoint.published.pass()
         return BackupReport(path: path, bytes: bytes, manifest: manifest, findings: findings)
     }
 

@@ -120,7 +120,7 @@ extension ManagedObjectModel {
     /// column has an entity's name; all other keys stay integers. Many-to-many relationships follow from their join
     /// tables.
     package static func inferred(from schema: StoreSchema, entityNumbers: EntityNumbers) -> ManagedObjectModel {
-        let inference = ModelInference(schema: schema, numbers: entityNumbers)
+        let inference = ModelFromSchema(schema: schema, numbers: entityNumbers)
         return ManagedObjectModel(entities: entityNumbers.modelEntries.map(inference.entity))
     }
 }

@@ -19,7 +19,7 @@ struct PlacesCheck {
         if let suffix = sidecars.first(where: { new.name.hasSuffix($0) }) {
             throw refusal("names that end in \(suffix) are reserved for a store's log or journal")
         }
-        guard new.name.utf8.count <= RecordedContent.longestStoreName else {
+        guard new.name.utf8.count <= ReceiptFile.longestStoreName else {
             throw refusal("the store's name is too long for the names of its sidecar files")
         }
         let oldFolder = try? Directory.open(path: old.folder)

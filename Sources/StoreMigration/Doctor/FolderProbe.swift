@@ -36,26 +36,26 @@ struct FolderProbe {
 
     private static func tryOut(in folder: Directory) -> [Examination.Check] {
         let name = ".store-migrate-doctor-\(String(UInt64.random(in: 0 ... .max), radix: 16))"
-        let nest: Directory
+        let staging: Directory
         do {
-            nest = try folder.createDirectory(name, mode: 0o700)
+            staging = try folder.createDirectory(name, mode: 0o700)
         } catch {
             let isRefused = error.errno.isRefusal
             let reason = isRefused ? "this user cannot write here" : "\(error)"
             return [Check("writable", isRefused ? .note : .problem, "\(reason); the other checks were skipped")]
         }
         defer {
-            for name in (try? nest.entries()) ?? [] { try? nest.removeFile(name) }
+            for name in (try? staging.entries()) ?? [] { try? staging.removeFile(name) }
             try? folder.removeDirectory(name)
         }
         return [
             attempt("openat2", "folders open without following links") { _ = try folder.openDirectory(name) },
             attempt("renameat2", "files move into place without replacing any") {
-                try nest.createFile("a", mode: 0o600).close()
-                try nest.move("a", to: "b", in: nest)
+                try staging.createFile("a", mode: 0o600).close()
+                try staging.move("a", to: "b", in: staging)
             },
-            lease(in: nest),
-            clone(in: nest),
+            lease(in: staging),
+            clone(in: staging),
         ]
     }
 
@@ -71,11 +71,11 @@ struct FolderProbe {
         }
     }
 
-    private static func lease(in nest: Directory) -> Examination.Check {
+    private static func lease(in staging: Directory) -> Examination.Check {
         let missing = "no leases here; retire cannot prove that no process has the old store open"
         do {
-            try nest.createFile("leased", mode: 0o600).close()
-            guard let lease = try FileLease.acquire(on: "leased", in: nest) else {
+            try staging.createFile("leased", mode: 0o600).close()
+            guard let lease = try FileLease.acquire(on: "leased", in: staging) else {
                 return Check("lease", .note, missing)
             }
             lease.release()
@@ -85,12 +85,12 @@ struct FolderProbe {
         }
     }
 
-    private static func clone(in nest: Directory) -> Examination.Check {
+    private static func clone(in staging: Directory) -> Examination.Check {
         let missing = "copies take their full space; the file system cannot clone files"
         do {
-            let source = try nest.createFile("source", mode: 0o600)
+            let source = try staging.createFile("source", mode: 0o600)
             try [UInt8](repeating: 1, count: 4096).withUnsafeBytes { try source.write($0, at: 0) }
-            let copied = try nest.createFile("copy", mode: 0o600).clone(from: source)
+            let copied = try staging.createFile("copy", mode: 0o600).clone(from: source)
             return copied ? Check("reflink", .fine, "copies share their blocks") : Check("reflink", .note, missing)
         } catch {
             return Check("reflink", .note, missing)

@@ -193,7 +193,7 @@ struct JournalOwnership {
     /// The folder may have the only copy of an archive, a base or parked rows, even if another user created it.
     static func advice(on folder: Directory, isOwnerTrusted: Bool) -> String {
         let kept = try? folder.entries {
-            CapturedBase.isOne($0) || MergeRecords.isOne($0) || $0.contains(StoreFate.archived.mark)
+            CapturedBase.isOne($0) || MergeRecords.isOne($0) || $0.contains(RetirementDisposition.archived.mark)
         }
         let stranger =
             kept?.isEmpty == true

@@ -102,7 +102,7 @@ package struct Receipt: Hashable, Sendable, Codable {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
         try folder.replace(
-            RecordedContent.receiptName(for: name),
+            ReceiptFile.receiptName(for: name),
             with: [UInt8](encoder.encode(self)) + [0x0A],
             mode: Self.mode
         )
@@ -118,7 +118,7 @@ package struct Receipt: Hashable, Sendable, Codable {
 
     /// The receipt beside the store `name`; nil when there is none that can be read.
     package init?(beside name: String, in folder: Directory) {
-        guard let bytes = RecordedContent.receipt(beside: name, in: folder),
+        guard let bytes = ReceiptFile.receipt(beside: name, in: folder),
             let receipt = try? JSONDecoder().decode(Receipt.self, from: Data(bytes))
         else { return nil }
         self = receipt

@@ -67,7 +67,7 @@ package enum RunState: Hashable, Sendable {
         package var former: SharedRun?
         /// The same for a former run whose common state is void.
         package var voided: SharedRun?
-        package var nest: FileIdentity?
+        package var staging: FileIdentity?
         package var aside: FileIdentity?
         package var publication: JournalRecord.Publication?
         package var replacement: JournalRecord.Replacement?
@@ -249,7 +249,7 @@ extension RunState.InterruptedRun {
 
     fileprivate mutating func add(_ record: JournalRecord) {
         switch record {
-        case .nest(let identity): nest = identity
+        case .nest(let identity): staging = identity
         case .aside(let identity): aside = identity
         case .publishing(let publication): self.publication = publication
         case .replacing(let replacement): self.replacement = replacement

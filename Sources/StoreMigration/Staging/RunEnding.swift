@@ -46,11 +46,11 @@ struct RunEnding {
     func finish(
         _ journal: inout MigrationJournal,
         content: String,
-        removing nest: Nest? = nil,
+        removing staging: StagingFolder? = nil,
         oldState: (inout MigrationJournal) throws -> JournalRecord.OldState
     ) throws {
         try receipt(content).write(beside: context.new.name, in: context.container)
-        try nest?.remove()
+        try staging?.remove()
         let state = try oldState(&journal)
         try Self.close(
             &journal,
@@ -80,8 +80,10 @@ struct RunEnding {
     }
 
     /// Records the end of a run that replaced the store at its own path: there is no pair and no receipt.
-    static func closeInPlace(migrating: Bool, removing nest: Nest?, _ journal: inout MigrationJournal) throws {
-        try nest?.remove()
+    static func closeInPlace(migrating: Bool, removing staging: StagingFolder?, _ journal: inout MigrationJournal)
+        throws
+    {
+        try staging?.remove()
         try journal.append(migrating ? .migrated : .restored)
     }
 

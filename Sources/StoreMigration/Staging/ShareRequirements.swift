@@ -63,7 +63,7 @@ struct ShareRequirements {
     /// makes.
     private func requireRoomForNames(_ stateFolder: StateFolder) throws {
         guard
-            old.name.utf8.count > RecordedContent.longestStoreName
+            old.name.utf8.count > ReceiptFile.longestStoreName
                 || BackupMaker.copy(of: old.name, in: stateFolder.path).excessBytes > 0
         else { return }
         throw MigrationError(
@@ -79,7 +79,7 @@ struct ShareRequirements {
         if plan.work?.changesNewStore == true {
             try container.requireRoom(forDisplacing: new)
         } else {
-            try container.requireRoom(forCopyOf: new, in: Nest.name(for: RunContext.drawTransaction()))
+            try container.requireRoom(forCopyOf: new, in: StagingFolder.name(for: RunContext.drawTransaction()))
         }
         try Directory.open(path: old.folder).requireRoom(forDisplacing: old)
     }
@@ -152,12 +152,12 @@ struct ShareRequirements {
         let user = ProcessIdentity.effectiveUser
         let folder = try container.status()
         guard folder.mode & 0o1000 != 0, user != 0, folder.owner != user,
-            let receipt = try container.status(of: RecordedContent.receiptName(for: new.name)), receipt.owner != user
+            let receipt = try container.status(of: ReceiptFile.receiptName(for: new.name)), receipt.owner != user
         else { return }
         throw MigrationError(
             .notWritable,
             "the record of an earlier share belongs to another user, and the folder's sticky bit keeps it from being replaced",
-            path: new.folder + "/" + RecordedContent.receiptName(for: new.name),
+            path: new.folder + "/" + ReceiptFile.receiptName(for: new.name),
             advice: "Nothing was changed. Run as that user, or remove the bit: chmod -t \(new.folder)."
         )
     }
@@ -185,7 +185,7 @@ struct ShareRequirements {
 extension Directory {
     /// Throws when SQLite could not open the copy of the store at `location` that is kept when its content is replaced.
     func requireRoom(forDisplacing location: StoreLocation) throws {
-        try requireRoom(forCopyOf: location, in: AsideFolder.name(for: RunContext.drawTransaction()))
+        try requireRoom(forCopyOf: location, in: DisplacedFiles.name(for: RunContext.drawTransaction()))
     }
 
     /// Throws when SQLite could not open a copy of the store at `location` in the folder `name` inside this one.

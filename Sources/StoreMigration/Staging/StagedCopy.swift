@@ -7,7 +7,7 @@ import StoreVerification
 /// The copy of an old store: built in the staging folder, proved, and completed under the old store's lock.
 final class StagedCopy {
     let context: RunContext
-    let nest: Nest
+    let staging: StagingFolder
     private let snapshot: any StoreSnapshot
     /// The connection that reads the old store, pinned to the copied snapshot if the journal mode allows it.
     let source: StoreConnection
@@ -36,22 +36,22 @@ final class StagedCopy {
     /// read-only.
     init(
         _ context: RunContext,
-        nest: Nest,
+        staging: StagingFolder,
         mode: UInt32,
         view: StoreView? = nil,
         isInPlace: Bool = false
     ) throws {
         self.isInPlace = isInPlace
         self.context = context
-        self.nest = nest
+        self.staging = staging
         ownsSource = view == nil
         source = try view?.connection ?? context.openOldStore()
-        location = StoreLocation(folder: nest.folder.path, name: context.new.name)
-        main = try nest.folder.createFile(context.new.name, mode: mode)
+        location = StoreLocation(folder: staging.folder.path, name: context.new.name)
+        main = try staging.folder.createFile(context.new.name, mode: mode)
         try main.setGroupIfAllowed(context.group)
         external = try StagedExternalFiles(
             source: isInPlace ? nil : context.oldFolder.externalData(of: context.old),
-            nest: nest.folder,
+            staging: staging.folder,
             group: context.group
         )
         journalMode = try OldStoreSnapshot.journalMode(of: source)
@@ -120,7 +120,7 @@ final class StagedCopy {
     }
 
     private func proveForRoles(_ described: DescribedStore) throws {
-        try RoleProof(described: described, place: context.new).require(at: location, in: nest.folder, main: main)
+        try RoleProof(described: described, place: context.new).require(at: location, in: staging.folder, main: main)
         isProvedForRoles = true
     }
 
@@ -184,7 +184,7 @@ final class StagedCopy {
         changedSinceProof = changedSinceProof || isPatched || isExternalChanged
         isConsistent = true
         if isPatched || isExternalChanged { migration = nil }
-        try nest.folder.synchronize()
+        try staging.folder.synchronize()
     }
 
     /// The old store's content digest as it was proved, unless the copy changed since.
@@ -216,12 +216,12 @@ final class StagedCopy {
 
     /// Renames the main file into place; fails with `fileExists` when the name is taken.
     func publishMain(into container: Directory, as name: String) throws {
-        try nest.folder.move(location.name, to: name, in: container)
+        try staging.folder.move(location.name, to: name, in: container)
     }
 
     func stagedExternalFolder() throws -> Directory? {
-        try nest.folder.status(of: Nest.externalName) == nil
-            ? nil : nest.folder.openDirectory(Nest.externalName)
+        try staging.folder.status(of: StagingFolder.externalName) == nil
+            ? nil : staging.folder.openDirectory(StagingFolder.externalName)
     }
 
     /// Throws when the container's file system lacks room for the copy plus a fifth.

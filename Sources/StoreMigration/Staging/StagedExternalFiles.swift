@@ -20,10 +20,10 @@ final class StagedExternalFiles {
     private var rights: FileRights?
 
     /// Prepares to stage the files of `source`, the external data folder of the old store; nil when it has none.
-    init(source: Directory?, nest: Directory, group: UInt32) throws {
+    init(source: Directory?, staging: Directory, group: UInt32) throws {
         self.source = source
         self.group = group
-        let staged = try source.map { _ in try nest.createDirectory(Nest.externalName, mode: 0o700) }
+        let staged = try source.map { _ in try staging.createDirectory(StagingFolder.externalName, mode: 0o700) }
         self.staged = staged
         if let source, let staged {
             snapshot = ExternalFilesSnapshot(of: source, in: staged, isDurable: true) {

@@ -52,7 +52,7 @@ struct StagedMigration {
         _ result: ModelMigrator.Result,
         probe: MergeProbe? = nil
     ) throws -> StoreProof {
-        RunMoment.proving.pass()
+        TriggerPoint.proving.pass()
         var proof = try StoreProver(level: probe == nil ? .coredata : .merging, probe: probe, monitor: monitor)
             .prove(
                 image,
@@ -164,8 +164,8 @@ extension StagedCopy {
     func migrate(to target: MigrationTarget) throws {
         migration = nil
         let name = Self.migratedName
-        if try nest.folder.status(of: name) != nil { try nest.folder.removeFile(name) }
-        let migrated = try nest.folder.createFile(name, mode: main.status().mode & 0o777)
+        if try staging.folder.status(of: name) != nil { try staging.folder.removeFile(name) }
+        let migrated = try staging.folder.createFile(name, mode: main.status().mode & 0o777)
         try migrated.setGroupIfAllowed(context.group)
         if try !migrated.clone(from: main) { try main.copyBytes(to: migrated) }
         let sourceFiles = external.identities.names
@@ -173,7 +173,7 @@ extension StagedCopy {
         let migration = StagedMigration(
             target: target,
             place: context.new,
-            staged: StoreLocation(folder: nest.folder.path, name: name),
+            staged: StoreLocation(folder: staging.folder.path, name: name),
             external: external,
             monitor: context.monitor
         )
@@ -215,6 +215,7 @@ extension StagedCopy {
         guard let described = context.described else { return }
         _ = try StagedTreatment(described.treatment, to: location, main: migrated)
         try FileRights(described.treatment).apply(to: migrated)
-        try RoleProof(described: described, place: context.new).require(at: location, in: nest.folder, main: migrated)
+        try RoleProof(described: described, place: context.new)
+            .require(at: location, in: staging.folder, main: migrated)
     }
 }

@@ -98,7 +98,7 @@ enum ContentReference {
 
     /// The digest that a share recorded beside the store, if `view` shows the store unchanged since.
     init(recordedBeside location: StoreLocation, seenAs view: StoreView) {
-        guard let recorded = RecordedContent(beside: location.name, in: view.folder) else {
+        guard let recorded = ReceiptFile(beside: location.name, in: view.folder) else {
             self = .none("there is no other store to compare with, and no share recorded its content")
             return
         }

@@ -109,7 +109,7 @@ extension CoreDataStore {
         let model = cached ?? ManagedObjectModel.inferred(from: schema, entityNumbers: recorded)
         let entityNumbers = recorded.named(by: model)
         let layout = StoreLayout(model: model, schema: schema, entityNumbers: entityNumbers)
-        let spread = SpreadModel(layout, entityNumbers)
+        let spread = PropertyOwners(layout, entityNumbers)
 
         self.connection = connection
         self.location = location

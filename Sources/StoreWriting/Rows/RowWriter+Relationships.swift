@@ -21,7 +21,7 @@ extension RowWriter {
             if let inverse = relationship.description.inverse {
                 try connect(destination, toOne(inverse, of: destination), to: owner)
             } else {
-                try setWayBack(of: destination, key, to: owner)
+                try setBackReference(of: destination, key, to: owner)
                 try touch(owner, [.oneToMany])
             }
         case .manyToMany(let table, let side, let other):
@@ -167,7 +167,8 @@ extension RowWriter {
     // MARK: To-many
 
     /// A to-many without an inverse is stored in columns of the destinations, which count as changed too.
-    private func setWayBack(of destination: ObjectKey, _ key: StoreLayout.ForeignKey, to owner: ObjectKey?) throws {
+    private func setBackReference(of destination: ObjectKey, _ key: StoreLayout.ForeignKey, to owner: ObjectKey?) throws
+    {
         let table = try entity(destination.entity).table
         let current = try connection.value(
             "SELECT \(SQLName.quoted(key.column)) FROM \(SQLName.quoted(table)) WHERE Z_PK = ?",
@@ -231,7 +232,7 @@ extension RowWriter {
             if let inverse = relationship.description.inverse {
                 try empty(destination, toOne(inverse, of: destination))
             } else {
-                try setWayBack(of: destination, key, to: nil)
+                try setBackReference(of: destination, key, to: nil)
                 try touch(owner, [.oneToMany])
             }
         case .manyToMany(let table, let side, let other):

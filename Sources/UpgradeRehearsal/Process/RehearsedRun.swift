@@ -23,7 +23,7 @@ public struct RehearsedRun {
     private let folder: String
     private let seconds: UInt32
     private let runsAsNobody: Bool
-    private let moments: Set<RunMoment>
+    private let moments: Set<TriggerPoint>
 
     init(
         words: [String],
@@ -31,7 +31,7 @@ public struct RehearsedRun {
         folder: String,
         seconds: UInt32,
         runsAsNobody: Bool,
-        moments: Set<RunMoment>
+        moments: Set<TriggerPoint>
     ) {
         self.words = words
         self.gate = gate
@@ -52,7 +52,7 @@ public struct RehearsedRun {
             folder: arguments[4],
             seconds: seconds,
             runsAsNobody: arguments[2] == "nobody",
-            moments: Set(arguments[3].split(separator: ",").compactMap { RunMoment(rawValue: String($0)) })
+            moments: Set(arguments[3].split(separator: ",").compactMap { TriggerPoint(rawValue: String($0)) })
         )
     }
 
@@ -89,7 +89,7 @@ public struct RehearsedRun {
             throw RehearsalFailure("the rehearsal's pipes cannot be opened (\(Errno(rawValue: errno)))")
         }
         let waited = Mutex(moments)
-        RunMoment.observe { moment in
+        TriggerPoint.observe { moment in
             // Only the first pass of a point counts, and only one thread at a time stops.
             waited.withLock { waited in
                 guard waited.remove(moment) != nil else { return }

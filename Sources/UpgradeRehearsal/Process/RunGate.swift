@@ -32,12 +32,12 @@ final class RunGate {
     }
 
     /// The reported trigger point; nil for any other byte.
-    func moment() -> RunMoment? {
+    func moment() -> TriggerPoint? {
         var bytes = [UInt8](repeating: 0, count: 64)
         let count = read(said, &bytes, bytes.count)
         guard count > 0 else { return nil }
         let line = bytes[..<count].prefix { $0 != UInt8(ascii: "\n") }
-        return RunMoment(rawValue: String(decoding: line, as: UTF8.self))
+        return TriggerPoint(rawValue: String(decoding: line, as: UTF8.self))
     }
 
     /// Lets the run continue.

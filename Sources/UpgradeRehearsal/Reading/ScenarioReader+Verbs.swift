@@ -36,7 +36,7 @@ extension ScenarioReader {
             let pause = try item.mapping()
             try pause.allow(["at", "steps"])
             let at = try pause.required("at")
-            let moment = try at.word(RunMoment.self)
+            let moment = try at.word(TriggerPoint.self)
             guard !call.pauses.contains(where: { $0.moment == moment }) else {
                 throw at.error("the trigger point '\(moment.rawValue)' is there twice")
             }
@@ -46,7 +46,7 @@ extension ScenarioReader {
         if let node = mapping["interrupted"] {
             let at = try node.mapping()
             try at.allow(["at"])
-            call.interruption = try at.required("at").word(RunMoment.self)
+            call.interruption = try at.required("at").word(TriggerPoint.self)
         }
         for node in try mapping["fails"].map(Self.items) ?? [] { call.faults.append(try fault(node)) }
         if let killed = mapping["killed"] {
@@ -81,7 +81,7 @@ extension ScenarioReader {
         let mapping = try node.mapping()
         try mapping.allow(["at", "call", "nth"])
         switch (mapping["at"], mapping["call"]) {
-        case (let at?, nil): return .at(try at.word(RunMoment.self))
+        case (let at?, nil): return .at(try at.word(TriggerPoint.self))
         case (nil, let call?):
             return .before(
                 call: try Self.call(call),

@@ -59,11 +59,11 @@ public final class RunTimeline: Sendable {
 
     /// Begins a step at each trigger point that this process passes from now on.
     public func observeMoments() {
-        RunMoment.observe { [weak self] moment in self?.begin(Self.step(after: moment)) }
+        TriggerPoint.observe { [weak self] moment in self?.begin(Self.step(after: moment)) }
     }
 
     /// The name of the step that a trigger point begins.
-    private static func step(after moment: RunMoment) -> String {
+    private static func step(after moment: TriggerPoint) -> String {
         switch moment {
         case .protecting, .copying, .proving, .publishing, .merging, .retiring: moment.rawValue
         case .placed: "in place"

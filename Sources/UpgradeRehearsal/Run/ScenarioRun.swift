@@ -266,7 +266,7 @@ extension ScenarioRun {
         let run = try begin(call)
         let reached = try follow(run, call, step)
         guard let reached else { return }
-        for moment in RunMoment.allCases where call.moments.contains(moment) && !reached.contains(moment) {
+        for moment in TriggerPoint.allCases where call.moments.contains(moment) && !reached.contains(moment) {
             fail(
                 step.title,
                 step.position,
@@ -290,8 +290,8 @@ extension ScenarioRun {
     }
 
     /// Waits until a run ends, and returns the trigger points that it reached; nil when it did not end in time.
-    private func follow(_ run: ToolRun, _ call: VerbCall, _ step: ScenarioStep) throws -> Set<RunMoment>? {
-        var reached: Set<RunMoment> = []
+    private func follow(_ run: ToolRun, _ call: VerbCall, _ step: ScenarioStep) throws -> Set<TriggerPoint>? {
+        var reached: Set<TriggerPoint> = []
         let patience = call.deadline ?? scenario.deadline
         var deadline = Deadline(after: patience)
         while true {

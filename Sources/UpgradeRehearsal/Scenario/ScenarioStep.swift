@@ -169,14 +169,14 @@ package struct VerbCall: Sendable {
 
     /// Steps that run while the tool is stopped.
     package struct Pause: Sendable {
-        package let moment: RunMoment
+        package let moment: TriggerPoint
         package let steps: [ScenarioStep]
         package let position: RecipePosition
     }
 
     /// Where the run is killed.
     package enum Death: Sendable {
-        case at(RunMoment)
+        case at(TriggerPoint)
         case before(call: String, nth: Int64)
     }
 
@@ -184,7 +184,7 @@ package struct VerbCall: Sendable {
     package let words: [String]
     package var pauses: [Pause] = []
     package var death: Death?
-    package var interruption: RunMoment?
+    package var interruption: TriggerPoint?
     package var faults: [Fault] = []
     package var ending = RunEnding()
     package var runsAsNobody = false
@@ -194,7 +194,7 @@ package struct VerbCall: Sendable {
     package init(words: [String]) { self.words = words }
 
     /// The trigger points at which something happens.
-    package var moments: Set<RunMoment> {
+    package var moments: Set<TriggerPoint> {
         var result = Set(pauses.map(\.moment))
         if case .at(let moment) = death { result.insert(moment) }
         if let interruption { result.insert(interruption) }

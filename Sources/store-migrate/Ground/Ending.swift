@@ -33,7 +33,7 @@ struct Ending {
     }
 
     /// The same outcome; with `--strict`, findings above a note change status 0 to that of findings.
-    func heeding(_ findings: [Finding], isStrict: Bool) -> Ending {
+    func applyingStrictness(_ findings: [Finding], isStrict: Bool) -> Ending {
         guard isStrict, exitStatus == 0, findings.contains(where: { $0.severity > .info }) else { return self }
         var copy = self
         copy.exitStatus = MigrationOutcome.findings.exitStatus

@@ -217,7 +217,7 @@ extension Reporter {
             members: ShareMembers.all(plan, next: next.map(command))
         )
         .forgivingMissing(missing)
-        .heeding(plan.findings, isStrict: isStrict)
+        .applyingStrictness(plan.findings, isStrict: isStrict)
         if isJSON {
             for record in try plan.records(command) { line(record.text) }
         } else {

@@ -97,6 +97,6 @@ struct ShareVerb: ConfiguredVerb {
         page.finish(counting: [("old", places.old.location), ("new", outcome.newLocation)], run.access)
         page.tell(outcome, old: places.old.location, new: places.newPath, took: took)
         return reporter.show(outcome, policy.ifMissing, places, took: took)
-            .heeding(outcome.findings, isStrict: strict)
+            .applyingStrictness(outcome.findings, isStrict: strict)
     }
 }

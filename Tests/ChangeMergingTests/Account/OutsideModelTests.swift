@@ -94,7 +94,7 @@ struct OutsideModelTests {
         let late = try old.insert("Habit", ["code": .text("late")])
         try old.connection.execute("UPDATE ZHABIT SET ZOWN = 1.5 WHERE Z_PK = \(late.primaryKey)")
         try shared.connection.execute("UPDATE ZHABIT SET ZOWN = 'shared' WHERE Z_PK = 2")
-        let parked = ParkedRows()
+        let parked = ParkedRowRestorer()
 
         let (plan, _) = try triple.merge(park: { parked.rows.append($0) })
 

@@ -34,7 +34,7 @@ struct ParkedRowsTests {
         try triple.merge { parked.append($0) }
         #expect(parked.count == 1)
         let version = try shared.writer.version(of: key)
-        let result = try ChangeMerging.ParkedRows(reading: Self.file(parked, in: triple.folder.directory))
+        let result = try ChangeMerging.ParkedRowRestorer(reading: Self.file(parked, in: triple.folder.directory))
             .restore(into: shared.place(), deadline: Deadline(after: .seconds(60)))
         #expect((result.updated, result.inserted) == (1, 0))
         #expect(result.unrestored.isEmpty)
@@ -68,7 +68,8 @@ struct ParkedRowsTests {
             values: [:]
         )
         // A second copy of the same row would need a unique value that is already taken.
-        let result = try ChangeMerging.ParkedRows(reading: Self.file([unknown, row, row], in: triple.folder.directory))
+        let result =
+            try ChangeMerging.ParkedRowRestorer(reading: Self.file([unknown, row, row], in: triple.folder.directory))
             .restore(into: shared.place(), deadline: Deadline(after: .seconds(60)))
         #expect((result.updated, result.inserted) == (0, 1))
         #expect(result.unrestored.map(\.line) == [1, 3])
@@ -92,7 +93,7 @@ struct ParkedRowsTests {
         #expect(triple.parked.count == 2)
         let place = MergePlace(try triple.connection("shared"))
         let rows = triple.parked + triple.parked.suffix(1)
-        let result = try ChangeMerging.ParkedRows(reading: Self.file(rows, in: triple.folder.directory))
+        let result = try ChangeMerging.ParkedRowRestorer(reading: Self.file(rows, in: triple.folder.directory))
             .restore(into: place, deadline: Deadline(after: .seconds(60)))
         #expect(try triple.rows("SELECT * FROM t") == ["1 old u1", "2 gone u2"])
         #expect((result.updated, result.inserted) == (1, 1))
@@ -115,7 +116,7 @@ struct ParkedRowsTests {
         lines.insert(Array(#"{"side": "old"}"#.utf8), at: line - 1)
         let file = try Self.file(Array(lines.joined(separator: [10])), in: triple.folder.directory, "bad")
         let error = #expect(throws: StoreError.self) {
-            try ChangeMerging.ParkedRows(reading: file)
+            try ChangeMerging.ParkedRowRestorer(reading: file)
                 .restore(into: shared.place(), deadline: Deadline(after: .seconds(60)))
         }
         #expect(error?.message == "line \(line) is no parked row")

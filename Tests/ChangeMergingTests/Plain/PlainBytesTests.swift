@@ -101,7 +101,7 @@ struct PlainBytesTests {
             let offset = lines[..<index].reduce(0) { $0 + Int64($1.count) }
             try line.withUnsafeBytes { try file.write($0, at: offset) }
         }
-        let result = try ChangeMerging.ParkedRows(reading: file)
+        let result = try ChangeMerging.ParkedRowRestorer(reading: file)
             .restore(into: MergePlace(triple.connection("shared")), deadline: Deadline(after: .seconds(60)))
         #expect(result.updated == encoding.texts.count)
         #expect(try Self.bytes(of: triple, "shared") == Self.bytes(of: triple, "old"))

@@ -121,7 +121,7 @@ struct PlainLargeValueTests {
         try triple.execute("UPDATE t SET data = randomblob(1000000) WHERE id = 1", in: "shared")
         try triple.merge()
         #expect(triple.parked.map { $0.largeValues.keys.sorted() } == [["data"]])
-        let result = try ChangeMerging.ParkedRows(reading: Self.parkedFile(triple))
+        let result = try ChangeMerging.ParkedRowRestorer(reading: Self.parkedFile(triple))
             .restore(into: MergePlace(triple.connection("shared")), deadline: Deadline(after: .seconds(60)))
         #expect(result.updated == 1)
         let digests = try [triple.digest("old"), triple.digest()].map { $0.tables.first { $0.name == "t" } }

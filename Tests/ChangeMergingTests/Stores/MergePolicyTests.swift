@@ -158,7 +158,7 @@ struct MergePolicyTests {
             return
         }
         #expect(merge.summary.refusals.isEmpty && merge.summary.conflicts.count == cell.conflicts)
-        let parked = ParkedRows()
+        let parked = ParkedRowRestorer()
         _ = try merge.carryOut(
             MergeRun(epoch: "1", deadline: Deadline(after: .seconds(60)), park: { parked.rows.append($0) })
         )

@@ -102,7 +102,7 @@ struct ModelDifferenceTests {
         let merge = try Self.plan(triple, shared)
         #expect(merge.summary.refusals.isEmpty)
         #expect(merge.summary.notes == [MergeNote(.propertyLacking, entity: "Habit", property: "goal", count: 2)])
-        let parked = ParkedRows()
+        let parked = ParkedRowRestorer()
         _ = try merge.carryOut(
             MergeRun(epoch: "1", deadline: Deadline(after: .seconds(60)), park: { parked.rows.append($0) })
         )

@@ -14,7 +14,7 @@ package struct Neighbour: Sendable {
         case linksItToTheOldStore, linksItToATreasure, linksItToItself, givesItASecondName
         case plantsSidecars, plantsLinkedSidecars, linksTheReceipt, linksTheReplacementOfTheReceipt
         case linksTheExternalFiles, linksTheirInnerFolder, stealsTheirFolder
-        case stealsTheNest, linksTheNest, linksTheLocks, renamesEverything
+        case stealsTheStagingFolder, linksTheStagingFolder, linksTheLocks, renamesEverything
     }
 
     /// The thread could not become another user, and did nothing.
@@ -86,8 +86,8 @@ package struct Neighbour: Sendable {
             stealing(support)
             return mkdir(support, 0o777) == 0 && symlink(treasury, support + "/_EXTERNAL_DATA") == 0
         case .stealsTheirFolder: return stealing(support)
-        case .stealsTheNest: return any(nests.map { stealing($0) && mkdir($0, 0o700) == 0 })
-        case .linksTheNest: return any(nests.map { replace($0, withLinkTo: treasury) })
+        case .stealsTheStagingFolder: return any(nests.map { stealing($0) && mkdir($0, 0o700) == 0 })
+        case .linksTheStagingFolder: return any(nests.map { replace($0, withLinkTo: treasury) })
         case .linksTheLocks:
             let locks = names.filter { $0.hasSuffix(".lock") }
             return any(locks.map { replace(container + "/" + $0, withLinkTo: treasury + "/treasure") })

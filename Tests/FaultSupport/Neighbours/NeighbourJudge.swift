@@ -44,11 +44,11 @@ extension MergeJudge: NeighbourJudge {
         do { old = try objects(in: "old", template.name, scratch) } catch {
             return ["the old path has another store, or an unreadable file: \(error)"]
         }
-        if old == oldBefore || isWayBack && old == merged { return [] }
+        if old == oldBefore || isReverseShare && old == merged { return [] }
         // The new store returns with the neighbour's changes; the old content is displaced, complete.
         let folder = try scratch.root.openDirectory("old")
         let isKept =
-            try isWayBack
+            try isReverseShare
             && folder.entries()
                 .contains { name in
                     guard name.hasPrefix(".store-migrate-aside-") else { return false }
@@ -58,7 +58,7 @@ extension MergeJudge: NeighbourJudge {
     }
 
     package func objectionsToClaim(_ scratch: Scratch) throws -> [String] {
-        guard !isWayBack else { return [] }
+        guard !isReverseShare else { return [] }
         guard try scratch.root.openDirectory(container).status(of: template.name)?.kind == .regular else {
             return ["no file stands at the new place"]
         }

@@ -8,7 +8,7 @@ import Testing
 
 extension Tool {
     /// Runs a command in a process, and kills it at a trigger point.
-    static func kill(_ words: [String], in folder: String, at moment: RunMoment) throws {
+    static func kill(_ words: [String], in folder: String, at moment: TriggerPoint) throws {
         let scratch = try ScratchFolder()
         let gate = try RunGate(in: scratch.path)
         let run = RehearsedRun(

@@ -19,7 +19,7 @@ struct KilledRunTests {
         var occupant: Occupant?
         /// True when the store is shared before, and written to since.
         var isLate = false
-        let moments: [RunMoment]
+        let moments: [TriggerPoint]
 
         enum Occupant: Sendable {
             /// A store without objects.
@@ -28,7 +28,7 @@ struct KilledRunTests {
             case other
         }
 
-        private static let copying: [RunMoment] = [.copying, .proving, .publishing, .placed, .published]
+        private static let copying: [TriggerPoint] = [.copying, .proving, .publishing, .placed, .published]
 
         static let all = [
             Form(testDescription: "fenced", moments: copying),

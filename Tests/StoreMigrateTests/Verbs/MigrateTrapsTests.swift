@@ -302,9 +302,9 @@ struct MigrateTrapsTests {
     @Test(
         "A killed migration is resumed, rolled back or made again by the next command",
         arguments: ["migrate", "resume", "abort"],
-        [RunMoment.copying, .proving, .publishing, .placed, .published]
+        [TriggerPoint.copying, .proving, .publishing, .placed, .published]
     )
-    func killed(verb: String, moment: RunMoment) async throws {
+    func killed(verb: String, moment: TriggerPoint) async throws {
         let versions = try await ModelVersions()
         let model = try versions.second()
         let migrate = ["migrate", versions.store, "--model", model]

@@ -332,9 +332,9 @@ struct ShareMigrateTests {
     @Test(
         "A killed share is resumed, rolled back or made again, and its copy is migrated",
         arguments: ["share", "resume", "abort"],
-        [RunMoment.copying, .proving, .publishing, .placed, .published]
+        [TriggerPoint.copying, .proving, .publishing, .placed, .published]
     )
-    func killed(verb: String, moment: RunMoment) async throws {
+    func killed(verb: String, moment: TriggerPoint) async throws {
         for treatment in ["fence", "capture"] {
             let share = try await Share()
             let words = share.words + ["--old", treatment]

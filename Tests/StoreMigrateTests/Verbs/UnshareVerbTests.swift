@@ -78,9 +78,9 @@ struct UnshareVerbTests {
     @Test(
         "A killed unshare never leaves two stores that take writes, and the next one brings every row back",
         arguments: ["fence", "capture"],
-        [RunMoment.publishing, .placed]
+        [TriggerPoint.publishing, .placed]
     )
-    func killed(policy: String, moment: RunMoment) async throws {
+    func killed(policy: String, moment: TriggerPoint) async throws {
         let share = try await Tool.run(["share", old, scratch.path("b"), "--old", policy])
         #expect(share.status == 0, "\(share.errors)")
         try await SQLiteProgram.run(new, "INSERT INTO habit (name) VALUES ('new')")

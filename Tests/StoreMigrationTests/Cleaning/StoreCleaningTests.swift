@@ -104,7 +104,7 @@ struct StoreCleaningTests {
     func open() throws {
         try displace(["a"], ["a", "b"])
         try write("INSERT INTO t VALUES ('b', 'b')", places.container)
-        let store = try #require(AsideFolder.stores(displacedFrom: places.newStore).first)
+        let store = try #require(DisplacedFiles.stores(displacedFrom: places.newStore).first)
         let connection = try StoreConnection(store, access: .liveWriting, lockTimeout: .zero)
         _ = try connection.value("SELECT count(*) FROM t")
         #expect(try clean(places.container).map(\.isRemoved) == [false])
@@ -115,8 +115,8 @@ struct StoreCleaningTests {
     @Test("The displaced store of a run that is not finished is kept")
     func atWork() throws {
         try displace(["a"], [])
-        let aside = try #require(places.container.directory.entries().first { $0.hasPrefix(AsideFolder.prefix) })
-        let staging = ".store-migrate-" + aside.dropFirst(AsideFolder.prefix.count)
+        let aside = try #require(places.container.directory.entries().first { $0.hasPrefix(DisplacedFiles.prefix) })
+        let staging = ".store-migrate-" + aside.dropFirst(DisplacedFiles.prefix.count)
         _ = try places.container.directory.createDirectory(staging, mode: 0o700)
         let kept = try clean(places.container)
         #expect(Set(kept.map(\.kind)) == [.displacedStore, .stagingFolder])
@@ -173,7 +173,7 @@ struct StoreCleaningTests {
     @Test("Files displaced without their store are kept")
     func filesAlone() throws {
         let aside = try places.container.directory.createDirectory(
-            AsideFolder.name(for: String(repeating: "0b", count: 16)),
+            DisplacedFiles.name(for: String(repeating: "0b", count: 16)),
             mode: 0o700
         )
         try aside.createFile("store.sqlite-wal", mode: 0o600).close()

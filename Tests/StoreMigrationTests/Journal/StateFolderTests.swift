@@ -133,13 +133,13 @@ struct StateFolderTests {
     func foreignAside() throws {
         let scratch = try ScratchFolder()
         let transaction = RunContext.drawTransaction()
-        _ = try scratch.directory.createDirectory(AsideFolder.name(for: transaction), mode: 0o777)
+        _ = try scratch.directory.createDirectory(DisplacedFiles.name(for: transaction), mode: 0o777)
         var isCreated = false
         let error = #expect(throws: MigrationError.self) {
-            _ = try AsideFolder(for: transaction, in: scratch.directory).open { _ in isCreated = true }
+            _ = try DisplacedFiles(for: transaction, in: scratch.directory).open { _ in isCreated = true }
         }
         #expect(error?.outcome == .needsDecision)
-        #expect(error?.path == scratch.path + "/" + AsideFolder.name(for: transaction))
+        #expect(error?.path == scratch.path + "/" + DisplacedFiles.name(for: transaction))
         #expect(!isCreated)
     }
 

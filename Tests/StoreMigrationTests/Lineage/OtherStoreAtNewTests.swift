@@ -15,7 +15,7 @@ struct OtherStoreAtNewTests {
         try lives.write("INSERT INTO t VALUES (9, 'new')", at: "b")
         try lives.write("INSERT INTO t VALUES (3, 'late')", at: "a")
         let (folder, name) = (try lives.folder("b").directory, try lives.store("b").name)
-        try folder.removeFile(RecordedContent.receiptName(for: name))
+        try folder.removeFile(ReceiptFile.receiptName(for: name))
         guard storeIsReplaced else { return lives }
         try replaceFile(at: "b", in: lives)
         return lives

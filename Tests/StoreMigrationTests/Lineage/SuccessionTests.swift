@@ -192,7 +192,7 @@ struct SuccessionTests {
     }
 
     @Test("An unshare from a store whose own share was interrupted ends that one first, and names its way back")
-    func interruptedWayBack() throws {
+    func interruptedReverseShare() throws {
         let lives = try Lives()
         try lives.share("a", "c")
         try interrupted(lives)

@@ -44,7 +44,7 @@ struct InterruptedUnshareTests {
     )
     func sameContent(policy: ShareOptions.OldStorePolicy, isCommitted: Bool) throws {
         let places = try shared(policy)
-        _ = try InterruptedWayBack(of: places, isCommitted: isCommitted)
+        _ = try InterruptedReverseShare(of: places, isCommitted: isCommitted)
 
         #expect(try unsharing(places).unshareAndWait().outcome == .unshared)
 
@@ -59,7 +59,7 @@ struct InterruptedUnshareTests {
     @Test("An unshare that replaced equal content is not rolled back: the fence of the old store went with it")
     func sameContentWithoutFence() throws {
         let places = try shared(.fence)
-        _ = try InterruptedWayBack(of: places, isCommitted: true)
+        _ = try InterruptedReverseShare(of: places, isCommitted: true)
 
         let error = #expect(throws: MigrationError.self) { try places.share() }
         #expect(error?.outcome == .interrupted)
@@ -105,7 +105,7 @@ struct InterruptedUnshareTests {
     func writtenSince(policy: ShareOptions.OldStorePolicy, isCommitted: Bool) throws {
         let places = try shared(policy)
         try write("INSERT INTO t VALUES (2, 'new')", to: places.newStore)
-        let killed = try InterruptedWayBack(of: places, isCommitted: isCommitted)
+        let killed = try InterruptedReverseShare(of: places, isCommitted: isCommitted)
         try write("INSERT INTO t VALUES (3, 'late')", to: places.oldStore)
 
         if !isCommitted {
@@ -119,7 +119,7 @@ struct InterruptedUnshareTests {
         }
         #expect(try unsharing(places).unshareAndWait().outcome == .unshared)
         #expect(try places.rows(of: places.oldStore) == ["early", "late", "new"])
-        let kept = try places.old.directory.openDirectory(AsideFolder.name(for: killed.transaction))
+        let kept = try places.old.directory.openDirectory(DisplacedFiles.name(for: killed.transaction))
         #expect(try places.rows(of: StoreLocation(folder: kept.path, name: places.name)) == ["early"])
     }
 
@@ -132,7 +132,7 @@ struct InterruptedUnshareTests {
             $0.oldStore = policy
         }
         try world.add(3, "new", to: places.newStore)
-        _ = try InterruptedWayBack(of: places, isCommitted: isCommitted)
+        _ = try InterruptedReverseShare(of: places, isCommitted: isCommitted)
         try world.add(4, "late", to: places.oldStore)
 
         if !isCommitted {
@@ -157,7 +157,7 @@ struct InterruptedUnshareTests {
         try places.writeExternalFile("blob", 7, count: 10, in: places.old)
         let external = try #require(try places.old.directory.externalData(of: places.oldStore))
         let blob = try #require(try external.status(of: "blob")).identity
-        _ = try InterruptedWayBack(of: places, isCommitted: true, externalFiles: ["blob": blob])
+        _ = try InterruptedReverseShare(of: places, isCommitted: true, externalFiles: ["blob": blob])
         try write("INSERT INTO t VALUES (3, 'late')", to: places.oldStore)
 
         #expect(try unsharing(places).unshareAndWait().outcome == .unshared)
@@ -178,11 +178,11 @@ struct InterruptedUnshareTests {
         #expect(outcome.findings.contains { $0.code == .notWithdrawn })
         #expect(reader.waitForExit() == 0)
         let transaction = try #require(outcome.transaction)
-        let name = StoreFate.withdrawn.name(of: places.newStore, transaction: transaction)
+        let name = RetirementDisposition.withdrawn.name(of: places.newStore, transaction: transaction)
         #expect(link(places.newStore.path, places.container.path + "/" + name) == 0)
         if isJournalLost {
             let journal = try places.container.directory.openDirectory(StateFolder.name)
-            try AsideFolder.removeContents(of: journal)
+            try DisplacedFiles.removeContents(of: journal)
             try places.container.directory.removeDirectory(StateFolder.name)
         }
 
@@ -196,10 +196,10 @@ struct InterruptedUnshareTests {
     @Test("The advice on an existing folder with a run's name does not say to remove it")
     func takenName() throws {
         let scratch = try ScratchFolder()
-        _ = try scratch.directory.createDirectory(AsideFolder.name(for: "t"), mode: 0o700)
+        _ = try scratch.directory.createDirectory(DisplacedFiles.name(for: "t"), mode: 0o700)
 
         let error = #expect(throws: MigrationError.self) {
-            _ = try AsideFolder(for: "t", in: scratch.directory).open { _ in }
+            _ = try DisplacedFiles(for: "t", in: scratch.directory).open { _ in }
         }
 
         #expect(error?.outcome == .needsDecision)

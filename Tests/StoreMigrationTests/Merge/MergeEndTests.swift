@@ -67,7 +67,7 @@ struct MergeEndTests {
         let place = folder
         // Only this test's thread sets it: other merges of this process leave no mark in this store.
         nonisolated(unsafe) var writer: StoreConnection?
-        RunMoment.observe { moment in
+        TriggerPoint.observe { moment in
             guard moment == .merged, writer == nil, let connection = try? place.open("into"),
                 let epoch = try? StoreMerger.epoch(of: connection), !epoch.isEmpty,
                 (try? connection.beginWriting(deadline: Deadline(after: .seconds(60)))) != nil

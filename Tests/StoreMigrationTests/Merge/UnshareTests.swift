@@ -40,7 +40,7 @@ struct UnshareTests {
         )
         #expect(kept.name == "\(places.name).withdrawn-\(outcome.transaction ?? "").sqlite")
         #expect(try world.content(of: kept) == expected)
-        let aside = try places.old.directory.openDirectory(AsideFolder.name(for: outcome.transaction ?? ""))
+        let aside = try places.old.directory.openDirectory(DisplacedFiles.name(for: outcome.transaction ?? ""))
         #expect(try places.digest(of: StoreLocation(folder: aside.path, name: places.name)) == before)
         // Sharing again works as well.
         #expect(try places.share { $0.level = .coredata }.outcome == .shared)

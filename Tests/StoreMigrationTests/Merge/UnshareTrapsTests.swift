@@ -160,7 +160,7 @@ struct UnshareTrapsTests {
         )
         try world.add(3, "after", to: places.oldStore)
         let journal = try places.container.directory.openDirectory(StateFolder.name)
-        try AsideFolder.removeContents(of: journal)
+        try DisplacedFiles.removeContents(of: journal)
         try places.container.directory.removeDirectory(StateFolder.name)
         let expected = ["1 Run -: 1 2", "2 Read -:", "3 after : 3"]
 

@@ -23,10 +23,10 @@ struct Interruption: CustomTestStringConvertible, Sendable {
     let records: Int
     let copy: Copy
     var isFenced = false
-    var isNestGone = false
+    var isStagingGone = false
     let goesForward: Bool
 
-    /// A run to a vacant path: begin, nest, publishing, published, fenced, proved, done.
+    /// A run to a vacant path: begin, staging, publishing, published, fenced, proved, done.
     static let publishing = [
         Self(testDescription: "begun", records: 1, copy: .none, goesForward: false),
         Self(
@@ -55,7 +55,7 @@ struct Interruption: CustomTestStringConvertible, Sendable {
             records: 6,
             copy: .published,
             isFenced: true,
-            isNestGone: true,
+            isStagingGone: true,
             goesForward: true
         ),
     ]
@@ -80,13 +80,13 @@ struct InterruptedWorld {
 
         let container = places.container.directory
         var journalled = try firstRecords(interruption.records)
-        if !interruption.isNestGone, interruption.copy != .none || interruption.testDescription.contains("folder") {
-            let nest = try container.createDirectory(Nest.name(for: transaction), mode: 0o700)
-            if journalled.count > 1 { journalled[1] = .nest(try nest.status().identity) }
-            try fill(nest, interruption.copy)
+        if !interruption.isStagingGone, interruption.copy != .none || interruption.testDescription.contains("folder") {
+            let staging = try container.createDirectory(StagingFolder.name(for: transaction), mode: 0o700)
+            if journalled.count > 1 { journalled[1] = .nest(try staging.status().identity) }
+            try fill(staging, interruption.copy)
         }
         if interruption.copy == .none { try removeNewStore() }
-        if interruption.records < 6 { try container.removeFile(RecordedContent.receiptName(for: places.name)) }
+        if interruption.records < 6 { try container.removeFile(ReceiptFile.receiptName(for: places.name)) }
         if !interruption.isFenced { try liftFence() }
         try rewriteJournal(journalled)
     }
@@ -103,11 +103,11 @@ struct InterruptedWorld {
     }
 
     /// Moves the published files back into the staging folder.
-    private func fill(_ nest: Directory, _ copy: Interruption.Copy) throws {
+    private func fill(_ staging: Directory, _ copy: Interruption.Copy) throws {
         guard copy == .staged || copy == .halfPublished else { return }
         let container = places.container.directory
-        try container.move(places.name, to: places.name, in: nest)
-        let external = try nest.createDirectory(Nest.externalName, mode: 0o700)
+        try container.move(places.name, to: places.name, in: staging)
+        let external = try staging.createDirectory(StagingFolder.externalName, mode: 0o700)
         guard copy == .staged, let folder = try container.externalData(of: places.newStore) else { return }
         try folder.move("blob", to: "blob", in: external)
         try removeSupportFolder()

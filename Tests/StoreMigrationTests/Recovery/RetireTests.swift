@@ -27,7 +27,7 @@ struct RetireTests {
 
     /// The old store after a retirement that is killed before the rename; a failing one would remove the read-only
     /// marker.
-    private func seal(_ places: Places) throws {
+    private func markReadOnly(_ places: Places) throws {
         try places.old.overwrite(places.name, at: 18, [3, 1])
     }
 
@@ -71,7 +71,7 @@ struct RetireTests {
         let retired = retiredStore(places, archive)
         try places.old.write(retired.name, [1])
         #expect(throws: MigrationError.self) { try retirement(of: places).retireAndWait() }
-        try seal(places)
+        try markReadOnly(places)
         try places.old.directory.removeFile(retired.name)
         let folder = places.old.directory
         try folder.move(places.name, to: retired.name, in: folder)
@@ -172,7 +172,7 @@ struct RetireTests {
             #expect(try places.isFenced(places.oldStore))
         }
         let writeAgain = try StoreWriterProcess(places.oldStore.path)
-        #expect(try writeAgain.execute("INSERT INTO late VALUES (1)") == "ok", "the file was sealed")
+        #expect(try writeAgain.execute("INSERT INTO late VALUES (1)") == "ok", "the file was marked")
     }
 
     @Test(
@@ -185,7 +185,7 @@ struct RetireTests {
         case "gone": try places.container.directory.removeFile(places.name)
         case "another":
             try places.container.directory.removeFile(places.name)
-            try places.container.directory.removeFile(RecordedContent.receiptName(for: places.name))
+            try places.container.directory.removeFile(ReceiptFile.receiptName(for: places.name))
             try places.container.makeStore("CREATE TABLE t (x); INSERT INTO t VALUES (1), (2)", as: places.name)
         default: try places.container.overwrite(places.name, at: 4096, [UInt8](repeating: 0xFF, count: 4096))
         }
@@ -210,13 +210,13 @@ struct RetireTests {
     }
 
     @Test("A retirement interrupted between marker and rename is finished by the next one", arguments: modes)
-    func interruptedAfterSeal(mode: String) throws {
+    func interruptedAfterMarking(mode: String) throws {
         let (places, archive) = try shared(mode: mode)
         let retired = retiredStore(places, archive)
         // A file with the new name stops the first run at exactly this point.
         try places.old.write(retired.name, [1])
         #expect(throws: MigrationError.self) { try retirement(of: places).retireAndWait() }
-        try seal(places)
+        try markReadOnly(places)
         #expect(try places.records().last == .retiring(to: retired.name))
         #expect(try places.old.bytes(retired.name) == [1])
         #expect(try places.digest(of: places.oldStore) == places.digest(of: places.newStore))

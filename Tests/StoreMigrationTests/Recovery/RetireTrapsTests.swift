@@ -139,7 +139,7 @@ struct RetireTrapsTests {
     @Test("retire does not adopt an existing folder with the new name of the external files")
     func takenName() throws {
         let (places, transaction) = try shared()
-        let name = StoreFate.archived.name(of: places.oldStore, transaction: transaction)
+        let name = RetirementDisposition.archived.name(of: places.oldStore, transaction: transaction)
         let target = places.old.location(name)
         try places.writeExternalFile("theirs", 8, count: 10, in: places.old, of: target)
         let before = try places.old.everything().filter { !$0.key.contains(".store-migrate") }
@@ -155,9 +155,9 @@ struct RetireTrapsTests {
         "A store is writable again after a retirement that fails past the read-only marker",
         arguments: ["wal", "delete"]
     )
-    func unsealed(mode: String) throws {
+    func unmarked(mode: String) throws {
         let (places, transaction) = try shared(mode: mode, policy: .capture)
-        let name = StoreFate.archived.name(of: places.oldStore, transaction: transaction)
+        let name = RetirementDisposition.archived.name(of: places.oldStore, transaction: transaction)
         // A file with the new name stops the retirement right before the rename.
         try places.old.write(name, [1])
 
@@ -176,7 +176,7 @@ struct RetireTrapsTests {
     @Test("An archive that cannot be unpacked without a scratch folder is not reported as a mismatch")
     func unreadArchive() throws {
         let (places, transaction) = try shared()
-        let name = StoreFate.archived.name(of: places.oldStore, transaction: transaction)
+        let name = RetirementDisposition.archived.name(of: places.oldStore, transaction: transaction)
         // A file with the new name stops the retirement after the archive is made.
         try places.old.write(name, [1])
         #expect(throws: MigrationError.self) { try retirement(of: places).retireAndWait() }
@@ -196,9 +196,9 @@ struct RetireTrapsTests {
         arguments: ["unshare", "share", "resume"],
         [false, true]
     )
-    func leftSealed(verb: String, hasSecondName: Bool) throws {
+    func leftMarked(verb: String, hasSecondName: Bool) throws {
         let (places, transaction) = try shared(mode: "delete", policy: .capture)
-        let name = StoreFate.archived.name(of: places.oldStore, transaction: transaction)
+        let name = RetirementDisposition.archived.name(of: places.oldStore, transaction: transaction)
         var journal = try MigrationJournal(in: places.journalFolder())
         try journal.append(.retiring(to: name))
         try places.old.overwrite(places.name, at: 18, [3])
@@ -218,7 +218,7 @@ struct RetireTrapsTests {
         arguments: ["wal", "delete"],
         [false, true]
     )
-    func sealedUnrecorded(mode: String, isUnsharing: Bool) throws {
+    func markedUnrecorded(mode: String, isUnsharing: Bool) throws {
         let (places, _) = try shared(mode: mode, policy: .capture)
         try fold(places)
         try places.old.overwrite(places.name, at: 18, [3])
@@ -239,15 +239,15 @@ struct RetireTrapsTests {
     @Test(
         "The next command restores WAL mode once after a killed retirement",
         arguments: ["unshare", "share", "resume"],
-        ["announced", "folded", "sealed"]
+        ["announced", "folded", "marked"]
     )
     func logGivenBack(verb: String, moment: String) throws {
         let (places, transaction) = try shared(policy: .capture)
-        let name = StoreFate.archived.name(of: places.oldStore, transaction: transaction)
+        let name = RetirementDisposition.archived.name(of: places.oldStore, transaction: transaction)
         var journal = try MigrationJournal(in: places.journalFolder())
         try journal.append(.retiring(to: name, isLogged: true))
         if moment != "announced" { try fold(places) }
-        if moment == "sealed" { try places.old.overwrite(places.name, at: 18, [3]) }
+        if moment == "marked" { try places.old.overwrite(places.name, at: 18, [3]) }
 
         try goOn(with: verb, places)
 
@@ -279,7 +279,7 @@ struct RetireTrapsTests {
         let (places, _) = try shared(policy: .capture)
         #expect(try bases(of: places).count == 1)
         try places.container.directory.removeFile(places.name)
-        try places.container.directory.removeFile(RecordedContent.receiptName(for: places.name))
+        try places.container.directory.removeFile(ReceiptFile.receiptName(for: places.name))
         let outcome = try places.share {
             $0.oldStore = .capture
             $0.onBoth = .keepOld

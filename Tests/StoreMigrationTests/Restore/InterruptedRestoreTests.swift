@@ -78,7 +78,7 @@ struct InterruptedRestoreTests {
                         )
                     )
                 )
-                try journal.append(.nest(Nest(creating: transaction, in: folder).identity))
+                try journal.append(.nest(StagingFolder(creating: transaction, in: folder).identity))
                 guard isInPlace, let status = try folder.status(of: world.name) else { return }
                 try journal.append(
                     .publishing(

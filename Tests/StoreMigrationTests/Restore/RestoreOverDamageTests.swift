@@ -165,7 +165,7 @@ struct RestoreOverDamageTests {
                         )
                     )
                 )
-                let aside = AsideFolder(for: transaction, in: folder)
+                let aside = DisplacedFiles(for: transaction, in: folder)
                 for name in [world.name, world.restored.supportFolderName] {
                     try aside.take(name, from: folder) { try journal.append(.aside($0)) }
                 }

@@ -47,7 +47,7 @@ struct ProtectTests {
         let once = Once()
         let old = places.oldStore.path
         // The trigger points of other tests pass by, too: the journal of this store identifies its own.
-        RunMoment.observe { moment in
+        TriggerPoint.observe { moment in
             guard moment == .protecting, case .begin? = (try? places.records())?.last, once.isFirst() else { return }
             _ = try? StoreWriterProcess(old).execute("INSERT INTO t VALUES (2)")
         }

@@ -42,11 +42,11 @@ struct SidecarsAsideTests {
 
     @Test("A rollback leaves a displaced log aside when another process has created a store")
     func besideOthers() throws {
-        let aside = AsideFolder(for: "t", in: container)
+        let aside = DisplacedFiles(for: "t", in: container)
         try aside.take(log, from: container) { _ in }
         let identity = try aside.opened()?.status().identity
         try makeTheirs()
-        let remains = try #require(try AsideRemains(of: "t", identity: identity, in: container))
+        let remains = try #require(try DisplacedFilesRestorer(of: "t", identity: identity, in: container))
         try remains.putBack(to: places.newStore)
         try expectTheirs()
         #expect(try remains.folder.entries() == [log])
@@ -59,11 +59,11 @@ struct SidecarsAsideTests {
     func comeBack(isWithStore: Bool) throws {
         if isWithStore { try makeTheirs() }
         let before = try places.container.everything().mapValues(\.bytes)
-        let aside = AsideFolder(for: "t", in: container)
+        let aside = DisplacedFiles(for: "t", in: container)
         if isWithStore { try aside.take(places.name, from: container) { _ in } }
         try aside.take(log, from: container) { _ in }
         let identity = try aside.opened()?.status().identity
-        try AsideRemains(of: "t", identity: identity, in: container)?.putBack(to: places.newStore)
+        try DisplacedFilesRestorer(of: "t", identity: identity, in: container)?.putBack(to: places.newStore)
         #expect(try places.container.everything().mapValues(\.bytes) == before)
     }
 
@@ -71,13 +71,13 @@ struct SidecarsAsideTests {
     func logWithTwoNames() throws {
         try makeTheirs()
         let before = try places.container.everything().mapValues(\.bytes)
-        let aside = AsideFolder(for: "t", in: container)
+        let aside = DisplacedFiles(for: "t", in: container)
         for name in [places.name, log] { try aside.take(name, from: container) { _ in } }
         let folder = try #require(aside.opened())
         for name in [log, places.name] { try folder.moveDurably(name, to: name, in: container) }
         #expect(link(container.path + "/" + log, folder.path + "/" + log) == 0)
 
-        let remains = try AsideRemains(of: "t", identity: folder.status().identity, in: container)
+        let remains = try DisplacedFilesRestorer(of: "t", identity: folder.status().identity, in: container)
         try #require(remains).putBack(to: places.newStore)
         #expect(try container.status(of: log)?.linkCount == 1)
         #expect(try places.container.everything().mapValues(\.bytes) == before)
@@ -89,7 +89,7 @@ struct SidecarsAsideTests {
     )
     func lastOne(isTaken: Bool) throws {
         let bytes = try places.container.bytes(log)
-        let aside = AsideFolder(for: "t", in: container)
+        let aside = DisplacedFiles(for: "t", in: container)
         try aside.take(log, from: container) { _ in }
         try makeTheirs()
         if isTaken { try places.container.write(log, [1, 2, 3]) }

@@ -15,13 +15,13 @@ struct SpoiltCopyTests {
         let testDescription: String
         /// A word of the expected refusal.
         let word: String
-        let spoil: @Sendable (_ nest: Directory, _ main: String) throws -> Void
+        let spoil: @Sendable (_ staging: Directory, _ main: String) throws -> Void
 
-        static let row = Spoilage(testDescription: "another value in a row", word: "content") { nest, main in
-            try overwrite(main, in: nest, "Small", "Smell")
+        static let row = Spoilage(testDescription: "another value in a row", word: "content") { staging, main in
+            try overwrite(main, in: staging, "Small", "Smell")
         }
-        static let externalFile = Spoilage(testDescription: "another external file", word: "external") { nest, _ in
-            let folder = try nest.openDirectory("external")
+        static let externalFile = Spoilage(testDescription: "another external file", word: "external") { staging, _ in
+            let folder = try staging.openDirectory("external")
             for name in try folder.entries() { try overwrite(name, in: folder, "large", "larger") }
         }
 

@@ -112,7 +112,7 @@ struct DescribedShareTests {
         let descriptions = try world.share(["HistoryTracking"], extensions: ["widget"]).descriptions
         let undisturbed = try #require(Receipt(beside: places.name, in: places.container.directory))
         let all = try places.records()
-        try places.container.directory.removeFile(RecordedContent.receiptName(for: places.name))
+        try places.container.directory.removeFile(ReceiptFile.receiptName(for: places.name))
         let folder = try places.journalFolder()
         try folder.removeFile(MigrationJournal.name)
         var journal = try MigrationJournal(in: folder)

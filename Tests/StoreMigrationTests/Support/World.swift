@@ -83,7 +83,7 @@ extension Places {
 
     /// The displaced files of a run.
     func aside(of transaction: String?) throws -> Directory {
-        try container.directory.openDirectory(AsideFolder.name(for: transaction ?? ""))
+        try container.directory.openDirectory(DisplacedFiles.name(for: transaction ?? ""))
     }
 }
 

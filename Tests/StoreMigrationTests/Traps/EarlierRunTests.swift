@@ -93,7 +93,7 @@ struct EarlierRunTests {
     func lostJournalAndReceipt() throws {
         let (places, _) = try shared()
         try loseJournal(of: places)
-        try places.container.directory.removeFile(RecordedContent.receiptName(for: places.name))
+        try places.container.directory.removeFile(ReceiptFile.receiptName(for: places.name))
         let before = try World(places)
 
         let outcome = try places.share()

@@ -86,7 +86,7 @@ struct FileSetTests {
             #expect(try aside.contents(of: name, limit: 10_000) == [UInt8](repeating: UInt8(index), count: 9000))
         }
         #expect(try places.digest(of: places.newStore) == before)
-        try places.expectTidy(extra: [AsideFolder.name(for: outcome.transaction ?? "")])
+        try places.expectTidy(extra: [DisplacedFiles.name(for: outcome.transaction ?? "")])
     }
 
     @Test(

@@ -143,10 +143,10 @@ struct PlacesTests {
         let store = StoreLocation(folder: "/f", name: String(repeating: "ü", count: 112) + ".sqlite")
         let transaction = String(repeating: "0", count: 32)
 
-        for fate in [StoreFate.archived, .withdrawn] {
-            let name = fate.name(of: store, transaction: transaction)
+        for disposition in [RetirementDisposition.archived, .withdrawn] {
+            let name = disposition.name(of: store, transaction: transaction)
             #expect((230...231).contains(name.utf8.count))
-            #expect(name.hasSuffix(fate.mark + transaction + ".sqlite"))
+            #expect(name.hasSuffix(disposition.mark + transaction + ".sqlite"))
         }
     }
 

@@ -6,10 +6,10 @@ import UpgradeRehearsal
 struct MomentTests {
     @Test(
         "A share that is killed at a trigger point is finished by the next share",
-        arguments: [RunMoment.copying, .proving, .publishing, .placed, .published],
+        arguments: [TriggerPoint.copying, .proving, .publishing, .placed, .published],
         ["fence", "capture"]
     )
-    func killed(at moment: RunMoment, policy: String) throws {
+    func killed(at moment: TriggerPoint, policy: String) throws {
         let report = try MadeUp.report(
             """
             [{share: [old, new, --old, \(policy)], killed: {at: \(moment.rawValue)}},

@@ -61,14 +61,14 @@ struct ClaimedFolder {
     private func collect(_ store: StoreLocation, in claimed: Directory) throws {
         let files =
             store.sidecarNames + [store.relayName, store.relayName + "-wal", store.relayName + "-shm", store.wakeName]
-            + [RecordedContent.receiptName(for: store.name), store.supportFolderName]
+            + [ReceiptFile.receiptName(for: store.name), store.supportFolderName]
         for file in files where try parent.status(of: file) != nil { try parent.move(file, to: file, in: claimed) }
         try claimed.synchronize()
         try parent.synchronize()
     }
 
     private func remove() throws {
-        try AsideFolder.removeContents(of: parent.openDirectory(name))
+        try DisplacedFiles.removeContents(of: parent.openDirectory(name))
         try parent.removeDirectory(name)
         try parent.synchronize()
     }
@@ -87,11 +87,11 @@ struct RunName {
         let end = ".sqlite"
         guard name.hasSuffix(end) else { return nil }
         let label = String(name.dropLast(end.count))
-        for fate in [StoreFate.withdrawn, .archived] {
-            guard let transaction = Self.transaction(atEndOf: label, after: fate.mark) else { continue }
-            store = String(label.dropLast(fate.mark.count + Self.digits))
+        for disposition in [RetirementDisposition.withdrawn, .archived] {
+            guard let transaction = Self.transaction(atEndOf: label, after: disposition.mark) else { continue }
+            store = String(label.dropLast(disposition.mark.count + Self.digits))
             self.transaction = transaction
-            isWithdrawn = fate == .withdrawn
+            isWithdrawn = disposition == .withdrawn
             return
         }
         return nil

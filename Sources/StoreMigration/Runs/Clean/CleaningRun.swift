@@ -29,7 +29,7 @@ struct CleaningRun {
     private func leftover(_ name: String) throws -> Leftover? {
         let path = folder.path + "/" + name
         if name.hasPrefix(Self.claimedPrefix) { return try ClaimedFolder(name, in: folder).finish(isRehearsal) }
-        if name.hasPrefix(AsideFolder.prefix) { return try displaced(name) }
+        if name.hasPrefix(DisplacedFiles.prefix) { return try displaced(name) }
         if name.hasPrefix(StagingOrigin.folderPrefix), RunName(suffixOf: name, after: "-") != nil {
             guard storeName == nil, try folder.status(of: name)?.kind == .directory else { return nil }
             return kept(.stagingFolder, path, 0, "a run over a store here is not finished; the resume command ends it")
@@ -71,7 +71,7 @@ struct CleaningRun {
         guard others.isEmpty else {
             return kept(.displacedStore, path, 0, "it holds other files, too, such as \(others[0])")
         }
-        let transaction = String(name.dropFirst(AsideFolder.prefix.count))
+        let transaction = String(name.dropFirst(DisplacedFiles.prefix.count))
         guard try !isAtWork(transaction) else {
             return kept(.displacedStore, path, 0, "the run that displaced it is not finished")
         }
@@ -179,7 +179,7 @@ struct CleaningRun {
     ///
     /// The journal of a first share is not known here before the share ends and writes the receipt.
     private func isAtWork(_ transaction: String) throws -> Bool {
-        try folder.status(of: Nest.name(for: transaction)) != nil
+        try folder.status(of: StagingFolder.name(for: transaction)) != nil
     }
 
     private static func withJournals<R>(

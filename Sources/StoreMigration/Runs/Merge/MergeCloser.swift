@@ -5,7 +5,7 @@ import StoreAccess
 import StoreFormat
 import StoreVerification
 
-/// Finishes a run whose merge is committed: proves the merged store, copies change notices, writes the receipt.
+/// Finishes a run whose merge is committed: proves the merged store, copies change notices, and has `RunEnding` record it.
 struct MergeCloser {
     private let context: RunContext
     private let merging: JournalRecord.Merging

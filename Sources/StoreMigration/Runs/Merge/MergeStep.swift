@@ -60,7 +60,7 @@ struct MergeStep {
             guard let account = planned.account else { throw UnaccountedContent(part: "the content") }
             // Another attempt may assign other keys, so its record replaces the former one.
             try onBegin(account, records.addressesDigest())
-            RunMoment.merging.pass()
+            TriggerPoint.merging.pass()
             var isRefused = false
             func confirmed() throws {
                 do {
@@ -79,7 +79,7 @@ struct MergeStep {
                         record: { _ in try RecordedMerge(shared, in: records, confirm: confirmed) }
                     )
                 )
-                RunMoment.merged.pass()
+                TriggerPoint.merged.pass()
                 try connection.close()
                 return (settings.naming(planned.summary.excluding(result.rejections)), result)
             } catch let error as StoreError where error.code == .changedMeanwhile && !isRefused {

@@ -248,7 +248,7 @@ public struct ParkedRowRestoring: Sendable {
                 throw MigrationError.outOfUse(succession, next: .inspect(path: succession.store.path))
             }
             let connection = try WritableStore(store, .arrival, lockTimeout: surroundings.lockTimeout).connection
-            let result = try ParkedRows(reading: rows)
+            let result = try ParkedRowRestorer(reading: rows)
                 .restore(
                     into: MergePlace(connection, externalData: folder.externalData(of: store)),
                     deadline: surroundings.lockDeadline()

@@ -64,7 +64,7 @@ struct PinnedStore {
             try lock.close()
             return (reading, findings)
         }
-        let moment = try LockedMoment(under: lock, at: context.old, in: context.oldFolder)
+        let moment = try CopiedStoreState(under: lock, at: context.old, in: context.oldFolder)
         lock.rollback()
         let reading = try moment.youngestReading(of: context.old, in: context.oldFolder)
         try lock.close()
@@ -81,7 +81,7 @@ struct PinnedStore {
             let snapshot = StillSnapshot(view: view, target: target)
             try snapshot.copy(monitor: context.monitor)
             _ = try snapshot.catchUp(monitor: context.monitor)
-            return LockedMoment(of: view).reading
+            return CopiedStoreState(of: view).reading
         }
     }
 }

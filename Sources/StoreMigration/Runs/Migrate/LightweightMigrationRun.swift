@@ -176,7 +176,7 @@ struct LightweightMigrationRun {
         var migrated: ModelMigrator.Result?
         var run = InPlaceRun(
             context,
-            to: { OccupiedPlace(context, expecting: $0.source, journalledIn: nil) },
+            to: { OccupiedDestination(context, expecting: $0.source, journalledIn: nil) },
             stage: { folder in
                 try surroundings.reader.withView(of: place) { view in
                     let (staged, done) = try stage(context, view, reading, in: folder())
@@ -224,13 +224,13 @@ struct LightweightMigrationRun {
         _ context: RunContext,
         _ view: StoreView,
         _ reading: TokenReading,
-        in nest: Nest
+        in staging: StagingFolder
     ) throws -> (StagedContent, ModelMigrator.Result) {
         // A view of a store that is written all the time has no still main file, and the store would change again before
         // the commit.
         guard view.kind != .live else { throw DestinationWritten() }
         try requireSpace(view, in: context.container)
-        let copy = try StagedCopy(context, nest: nest, mode: view.status.mode, view: view, isInPlace: true)
+        let copy = try StagedCopy(context, staging: staging, mode: view.status.mode, view: view, isInPlace: true)
         try copy.build()
         try copy.catchUp()
         let migration = StagedMigration(

@@ -44,7 +44,7 @@ extension PublishRun {
         _ files: inout PublishedFiles
     ) throws -> ProvedSnapshot {
         try requireInUse(view)
-        RunMoment.copying.pass()
+        TriggerPoint.copying.pass()
         let location = StoreLocation(folder: scratch.path, name: place.name)
         let main = try scratch.createFile(place.name, mode: 0o600)
         let copy = try StoreConnection(location, access: .privateCopy)
@@ -55,7 +55,7 @@ extension PublishRun {
         let needed = try cut?.externalFiles(of: copy)
         try copy.close()
         let external = try addExternalFiles(view, needed, scratch, folder, &files)
-        RunMoment.proving.pass()
+        TriggerPoint.proving.pass()
         let image = try StoreConnection(location, access: .immutable)
         defer { try? image.close() }
         let proof = try prove(image, at: location, view, cut, external?.needed ?? [], in: folder)

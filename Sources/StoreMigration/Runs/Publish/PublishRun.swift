@@ -91,9 +91,9 @@ struct PublishRun {
             return outcome(.alreadyPublished, digest: staged.digest.value, formers: openFormers)
         }
         try surroundings.monitor.checkCancellation()
-        RunMoment.publishing.pass()
+        TriggerPoint.publishing.pass()
         try publish(staged, replacing: found, from: scratch.directory, in: folder, formers)
-        RunMoment.published.pass()
+        TriggerPoint.published.pass()
         do {
             try wakeReaders()
             let copying = files

@@ -76,7 +76,7 @@ private struct RequestedRecovery {
         if case .unsharing(let shared, _) = state { return try goOnUnsharing(shared) }
         let retirement = RetireRun(old: old, options, surroundings)
         if try retirement.isInterrupted(state) { return try goOnRetiring(retirement) }
-        try retirement.liftLeftSeal()
+        try retirement.liftLeftMarker()
         guard case .interrupted = state else { return try nothingInterrupted(folder) }
         return try folder.withJournal(deadline: surroundings.lockDeadline()) { journal in
             guard case .interrupted(let run) = journal.state else { return try nothingInterrupted(folder) }

@@ -102,7 +102,7 @@ struct RunRecovery {
 
     /// Whether the content was replaced in a store that programs wrote to since; nil if nothing shows it.
     private func isReplaced() throws -> Bool? {
-        let (place, kept) = (run.run.new, AsideFolder.store(displacedFrom: run.run.new, by: run.run.transaction))
+        let (place, kept) = (run.run.new, DisplacedFiles.store(displacedFrom: run.run.new, by: run.run.transaction))
         if run.run.migratesTo != nil {
             // The displaced copy is missing only if it was removed by hand.
             guard let kept, let former = try inspector.inspect(kept).inspection?.metadata else { return true }
@@ -124,7 +124,7 @@ struct RunRecovery {
     @discardableResult
     func recover(_ journal: inout MigrationJournal) throws -> RecoveryDecision {
         if let container = try gatherer.folder(of: run.run.new) {
-            try nest(in: container)?.releasePlacedFiles(of: run.run.new)
+            try stagingFolder(in: container)?.releasePlacedFiles(of: run.run.new)
         }
         let decision = try decision()
         logger.notice("recovering", metadata: ["run": "\(run.run.transaction)", "decision": "\(decision)"])
@@ -148,7 +148,7 @@ struct RunRecovery {
                 "an interrupted run left neither the former nor the new content",
                 path: run.run.new.path,
                 advice:
-                    "The former content is in \(AsideFolder.name(for: run.run.transaction)) beside it; share again, and"
+                    "The former content is in \(DisplacedFiles.name(for: run.run.transaction)) beside it; share again, and"
                     + " decide which store's content to keep.",
                 next: .share(old: run.run.old.path, new: run.run.new.path, onBoth: .keepOld)
             )
@@ -158,7 +158,7 @@ struct RunRecovery {
 
     /// What the recovered run kept: the store that it replaced, and the rows that lost in its merge.
     var findings: [Finding] {
-        let displaced = AsideFolder.store(displacedFrom: run.run.new, by: run.run.transaction)
+        let displaced = DisplacedFiles.store(displacedFrom: run.run.new, by: run.run.transaction)
         let losing = run.merging.flatMap { merging in
             let name = MergeRecords.name(of: .parked, merging.epoch)
             return (try? stateFolder.losingRows())?.first { $0.hasSuffix("/" + name) }
@@ -191,7 +191,7 @@ struct RunRecovery {
                     if !keepsAside { try aside.remove() }
                 }
             }
-            try nest(in: container)?.remove()
+            try stagingFolder(in: container)?.remove()
         }
         // The fence of an earlier run stays, because that run is in force again.
         if mayHaveFenced, run.former?.completion.isFenced != true, !run.run.isInPlace { try liftOwnFence() }
@@ -204,8 +204,8 @@ struct RunRecovery {
     private var stateFolder: StateFolder { surroundings.stateFolder(of: run.run.old) }
 
     /// The displaced files of the run at the destination.
-    func asideFolder(in container: Directory) throws -> AsideRemains? {
-        try AsideRemains(of: run.run.transaction, identity: run.aside, in: container)
+    func asideFolder(in container: Directory) throws -> DisplacedFilesRestorer? {
+        try DisplacedFilesRestorer(of: run.run.transaction, identity: run.aside, in: container)
     }
 
     private func liftOwnFence() throws {
@@ -255,8 +255,8 @@ struct RunRecovery {
         )
     }
 
-    func nest(in container: Directory) throws -> Nest? {
-        try Nest(of: run.run.transaction, identity: run.nest, in: container)
+    func stagingFolder(in container: Directory) throws -> StagingFolder? {
+        try StagingFolder(of: run.run.transaction, identity: run.staging, in: container)
     }
 
     private func goForward(_ journal: inout MigrationJournal) throws {
@@ -277,7 +277,7 @@ struct RunRecovery {
             content = try proof.content(hasOldContent: inspection != nil && (isUntouched || isFenced))
         } catch let error as MigrationError where error.outcome == .verificationFailed {
             try liftOwnFence()
-            try nest(in: context.container)?.remove()
+            try stagingFolder(in: context.container)?.remove()
             // The stores are independent from here on: no later run may treat the new one as a proved copy.
             try journal.append(.unfenced)
             throw error
@@ -302,7 +302,7 @@ struct RunRecovery {
             origins: .predecessors,
             isFenced: inspection != nil && run.run.policy == .fence
         )
-        .finish(&journal, content: content.old, removing: nest(in: context.container)) { journal in
+        .finish(&journal, content: content.old, removing: stagingFolder(in: context.container)) { journal in
             let oldState = try oldState(context, hasOld: inspection != nil, digest: content.old, token: oldToken)
             // After late writes, only the new store still has the common state.
             if inspection != nil, oldState.takenAt == 0, let base = try untouchedBase(proof) {
@@ -386,7 +386,7 @@ extension RunRecovery {
         try tidy(container)
         try RunEnding.closeInPlace(
             migrating: run.run.migratesInPlace,
-            removing: nest(in: container),
+            removing: stagingFolder(in: container),
             &journal
         )
     }

@@ -85,8 +85,8 @@ struct RestoreRun {
         let former = decision == .clear ? try gatherer.status(of: place).map { $0.mode & 0o666 } : nil
         let mode = condition.inspection?.mode ?? former ?? unpacked.manifest.store.mode
         return decision == .replace
-            ? try carryOut(context, mode: mode, &journal) { OccupiedPlace(context, journalledIn: stateFolder) }
-            : try carryOut(context, mode: mode, &journal) { VacantPlace(context, clears: decision == .clear) }
+            ? try carryOut(context, mode: mode, &journal) { OccupiedDestination(context, journalledIn: stateFolder) }
+            : try carryOut(context, mode: mode, &journal) { VacantDestination(context, clears: decision == .clear) }
     }
 
     private func carryOut<Destination: CopyDestination>(
@@ -127,8 +127,10 @@ struct RestoreRun {
     }
 
     /// The copy in the staging folder, flushed to disk, with the backup's content digest.
-    private func proved(_ context: RunContext, _ view: StoreView, in nest: Nest, mode: UInt32) throws -> StagedCopy {
-        let copy = try StagedCopy(context, nest: nest, mode: mode, view: view)
+    private func proved(_ context: RunContext, _ view: StoreView, in staging: StagingFolder, mode: UInt32) throws
+        -> StagedCopy
+    {
+        let copy = try StagedCopy(context, staging: staging, mode: mode, view: view)
         try copy.build()
         try copy.prove()
         try copy.catchUp()
@@ -141,7 +143,7 @@ struct RestoreRun {
                 advice: "Check the disk; the destination is unchanged."
             )
         }
-        try nest.folder.synchronize()
+        try staging.folder.synchronize()
         return copy
     }
 

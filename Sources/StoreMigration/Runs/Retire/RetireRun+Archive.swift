@@ -10,7 +10,7 @@ extension RetireRun {
     /// It is named after the run, so that a repeated retirement finds it.
     func archive(_ shared: RunState.SharedRun) throws -> (archive: JournalRecord.Archive, findings: [Finding]) {
         let folder = archiveFolder.map { StoreLocation(url: $0).path } ?? stateFolder.path
-        let label = StoreFate.archived.label(of: old, transaction: shared.run.transaction)
+        let label = RetirementDisposition.archived.label(of: old, transaction: shared.run.transaction)
         let name = label + BackupForm.standard.fileNameEnd
         let place = StoreLocation(folder: try Directory.open(path: folder).path, name: name)
         let archive = JournalRecord.Archive(path: place.path, digest: shared.oldState.digest)
@@ -113,7 +113,7 @@ extension RetireRun {
         let retired = StoreLocation(folder: old.folder, name: name)
         let files = [
             name, retired.relayName, retired.relayName + "-wal", retired.relayName + "-shm",
-            RecordedContent.receiptName(for: name),
+            ReceiptFile.receiptName(for: name),
         ]
         for name in files where try folder.status(of: name) != nil { try folder.removeFile(name) }
         // Flushed here: after a power failure, a main file without its sidecars would look like another store.
@@ -161,7 +161,7 @@ extension RetireRun {
     ///
     /// A store that was marked read-only but not renamed becomes writable again: the caller did not ask to retire it.
     func finishInterrupted() throws -> Bool {
-        try liftLeftSeal()
+        try liftLeftMarker()
         guard try isInterrupted(stateFolder.state()) else { return false }
         _ = try run()
         return true

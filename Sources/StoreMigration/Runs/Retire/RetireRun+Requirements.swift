@@ -7,7 +7,7 @@ import StoreVerification
 extension RetireRun {
     /// Throws if a later store is at the path of a retired or withdrawn store, because no proof covers the later one.
     func requireSameStore(_ shared: RunState.SharedRun, name: String) throws {
-        guard fate == .archived, let found = try Directory.openIfPresent(path: old.folder)?.status(of: old.name),
+        guard disposition == .archived, let found = try Directory.openIfPresent(path: old.folder)?.status(of: old.name),
             !found.identity.mayBe(recorded: shared.run.oldIdentity)
         else { return }
         throw MigrationError(
@@ -77,7 +77,7 @@ extension RetireRun {
             )
         }
         // An earlier version shared to such a folder, which moves with the old store.
-        if fate == .archived, let owner = StoreInspector.owner(ofExternalFolder: place.folder) {
+        if disposition == .archived, let owner = StoreInspector.owner(ofExternalFolder: place.folder) {
             throw MigrationError(
                 .needsDecision,
                 "the new store is among the external files of \(owner.path)",
@@ -102,7 +102,7 @@ extension RetireRun {
                 .verificationFailed,
                 "the new store failed verification",
                 path: place.path,
-                advice: fate == .archived
+                advice: disposition == .archived
                     ? nil : "The old store has the content again. Run the verify command on both stores.",
                 next: .verify(store: place.path),
                 findings: report.findings,

@@ -10,7 +10,7 @@ import StoreVerification
 /// SQLite's locks do not reveal idle processes; a write lease on the file does.
 struct RetireRun {
     let old: StoreLocation
-    private(set) var fate = StoreFate.archived
+    private(set) var disposition = RetirementDisposition.archived
     let settings: RunSettings
     let surroundings: Surroundings
     /// The folder of the archive; nil means the journal's.
@@ -37,7 +37,7 @@ struct RetireRun {
         unjournalled: RunState.SharedRun?
     ) {
         self.old = old
-        fate = .withdrawn
+        disposition = .withdrawn
         self.settings = settings
         self.surroundings = surroundings.silent
         self.unjournalled = unjournalled
@@ -73,7 +73,7 @@ struct RetireRun {
         let folder = try Directory.open(path: old.folder)
         let found = try folder.status(of: old.name)
         if found?.identity.mayBe(recorded: shared.run.oldIdentity) != true {
-            let name = shared.retiringTo ?? fate.name(of: old, transaction: shared.run.transaction)
+            let name = shared.retiringTo ?? disposition.name(of: old, transaction: shared.run.transaction)
             // A killed run may have renamed the store, and a program may have created a new one since.
             if try folder.status(of: name)?.identity.mayBe(recorded: shared.run.oldIdentity) == true {
                 return try finishRenamed(shared, name: name, folder: folder, &journal)
@@ -95,7 +95,7 @@ struct RetireRun {
                 next: .status(old: old.path, new: shared.run.new.path)
             )
         }
-        let name = fate.name(of: old, transaction: shared.run.transaction)
+        let name = disposition.name(of: old, transaction: shared.run.transaction)
         try ShareRequirements.requireWritable(old, in: folder, removing: true) { reason in
             MigrationError(
                 .notWritable,
@@ -109,7 +109,7 @@ struct RetireRun {
         try requireProvedNewStore(shared)
         var shared = shared
         var findings: [Finding] = []
-        if fate == .archived {
+        if disposition == .archived {
             // Checked first, so that no archive is made of a store that a process has open.
             guard let lease = try acquireLease(in: folder) else { throw inUse(status.identity) }
             lease.release()
@@ -121,11 +121,11 @@ struct RetireRun {
             findings = made.findings
         }
         // An earlier attempt that was killed may have checkpointed the log already.
-        if !shared.lostLog { shared.lostLog = try seal.isLogged() }
+        if !shared.lostLog { shared.lostLog = try marker.isLogged() }
         do {
             return try leave(shared, to: name, status.identity, in: folder, findings, &journal)
         } catch {
-            letWrite(status.identity, isLogged: shared.lostLog, in: folder, &journal)
+            restoreWritability(status.identity, isLogged: shared.lostLog, in: folder, &journal)
             throw error
         }
     }
@@ -157,7 +157,7 @@ struct RetireRun {
         _ findings: [Finding],
         _ journal: inout MigrationJournal
     ) throws -> ShareOutcome {
-        let sealed = try seal(shared, folder: folder) {
+        let marked = try markReadOnly(shared, folder: folder) {
             try journal.append(.retiring(to: name, isLogged: shared.lostLog ? true : nil))
         }
         guard let lease = try acquireLease(in: folder) else { throw inUse(identity) }
@@ -165,10 +165,10 @@ struct RetireRun {
         // SQLite removes the shared-memory file when it checkpoints the log, but never retries a removal that failed.
         // No process has it open here.
         if try folder.status(of: old.sharedMemoryName) != nil { try folder.removeFile(old.sharedMemoryName) }
-        guard try folder.token(of: old.name) == sealed, try sidecars(in: folder).isEmpty, lease.isIntact() else {
+        guard try folder.token(of: old.name) == marked, try sidecars(in: folder).isEmpty, lease.isIntact() else {
             throw disturbed()
         }
-        RunMoment.retiring.pass()
+        TriggerPoint.retiring.pass()
         try folder.move(old.name, to: name, in: folder)
         // Flushed here: the other files must not get their new names before the main file.
         let kept = try afterRenaming(to: name) {
@@ -176,7 +176,7 @@ struct RetireRun {
             try moveSupportFolder(in: folder, to: name)
             return try finish(shared, name: name, folder: folder, &journal)
         }
-        guard fate == .archived else { return kept }
+        guard disposition == .archived else { return kept }
         // A process that opened the old name waits for the lease to end, and must then find the store.
         guard lease.isIntact() else { throw disturbed() }
         try remove(name, of: shared.run.transaction, in: folder, &journal)
@@ -199,7 +199,7 @@ struct RetireRun {
         )
         .carry()
         findings += try moveRelay(in: folder, to: name)
-        try move(RecordedContent.receiptName(for: old.name), to: RecordedContent.receiptName(for: name), in: folder)
+        try move(ReceiptFile.receiptName(for: old.name), to: ReceiptFile.receiptName(for: name), in: folder)
         try folder.synchronize()
         try journal.append(.retired(to: name))
         CapturedBase.removeUnneeded(for: journal.state, in: try stateFolder.open())
@@ -218,7 +218,7 @@ struct RetireRun {
     /// Proves that there are no late writes, checkpoints the log, and marks the file read-only; returns its token then.
     ///
     /// Calls `announce` before the file changes, so that the journal identifies the owner of a read-only marker.
-    private func seal(
+    private func markReadOnly(
         _ shared: RunState.SharedRun,
         folder: Directory,
         announce: () throws -> Void
@@ -244,7 +244,7 @@ struct RetireRun {
         try connection.execute("PRAGMA locking_mode=EXCLUSIVE; BEGIN EXCLUSIVE")
         // `data_version` changes when another connection has committed since the digest.
         guard try connection.value("PRAGMA data_version") == version else { throw writtenLate(shared) }
-        try StoreSeal.set(through: connection)
+        try ReadOnlyMarker.set(through: connection)
         connection.rollback()
         try connection.close()
         return try folder.token(of: old.name)

@@ -47,22 +47,22 @@ struct CopyRun<Destination: CopyDestination>: RunWork {
 
     /// Copies, proves and catches up with writers, all without a lock.
     private mutating func stage(_ journal: inout MigrationJournal) throws -> StagedCopy {
-        let nest = try Nest(creating: context.transaction, in: context.container)
-        progress.nest = nest
-        try journal.append(.nest(nest.identity))
+        let staging = try StagingFolder(creating: context.transaction, in: context.container)
+        progress.staging = staging
+        try journal.append(.nest(staging.identity))
         let stateFolder = context.surroundings.stateFolder.map { StoreLocation(url: $0).path }
-        try StagingOrigin(old: context.old.path, state: stateFolder).write(to: nest.folder)
-        let copy = try StagedCopy(context, nest: nest, mode: inspection.mode, view: view)
+        try StagingOrigin(old: context.old.path, state: stateFolder).write(to: staging.folder)
+        let copy = try StagedCopy(context, staging: staging, mode: inspection.mode, view: view)
         progress.copy = copy
-        RunMoment.copying.pass()
+        TriggerPoint.copying.pass()
         try copy.build()
-        RunMoment.proving.pass()
+        TriggerPoint.proving.pass()
         try copy.prove()
         try copy.catchUp()
         if let target = context.target, migratesBeforeLock, copy.isConsistent { try copy.migrate(to: target) }
         try context.monitor.checkCancellation()
         context.monitor.report(.publishing, 0, of: 1)
-        RunMoment.publishing.pass()
+        TriggerPoint.publishing.pass()
         return copy
     }
 
@@ -70,12 +70,12 @@ struct CopyRun<Destination: CopyDestination>: RunWork {
     private mutating func place(_ copy: StagedCopy, _ journal: inout MigrationJournal) throws {
         var start = ContinuousClock.now
         if let view {
-            progress.oldStore = LockedMoment(of: view)
+            progress.oldStore = CopiedStoreState(of: view)
         } else {
             let lock = try context.openOldStore()
             progress.lock = lock
             start = try complete(copy, under: lock)
-            progress.oldStore = try LockedMoment(under: lock, at: context.old, in: context.oldFolder)
+            progress.oldStore = try CopiedStoreState(under: lock, at: context.old, in: context.oldFolder)
         }
         guard let oldToken = progress.oldStore?.reading.token else {
             throw MigrationError(.failed, "the old store's state is not known", path: context.old.path)
@@ -86,7 +86,7 @@ struct CopyRun<Destination: CopyDestination>: RunWork {
             try copy.treat()
             if context.settings.fencesFirst { try fenceFirst() }
             try destination.place(copy, oldToken: oldToken, digest: copy.provedDigest, &journal)
-            RunMoment.placed.pass()
+            TriggerPoint.placed.pass()
             if context.settings.fencesFirst { progress.lock?.rollback() } else { try commitFence() }
             progress.lockHold = start.duration(to: .now)
             try journal.append(.fenced)
@@ -103,11 +103,11 @@ struct CopyRun<Destination: CopyDestination>: RunWork {
             }
             try copy.treat()
             try destination.place(copy, oldToken: oldToken, digest: digest, &journal)
-            RunMoment.placed.pass()
+            TriggerPoint.placed.pass()
             progress.digest = digest
         }
         context.monitor.report(.publishing, 1, of: 1)
-        RunMoment.published.pass()
+        TriggerPoint.published.pass()
     }
 
     /// True if the copy must be migrated while programs may write: a fence needs the lock until the copy is published.
@@ -155,12 +155,12 @@ struct CopyRun<Destination: CopyDestination>: RunWork {
 
 /// What a run has made so far, for the later steps.
 struct CopyProgress {
-    var nest: Nest?
+    var staging: StagingFolder?
     var copy: StagedCopy?
     /// The connection that held the old store's write lock; it stays open to the end of the run.
     var lock: StoreConnection?
     /// The old store's state when its copy was completed.
-    var oldStore: LockedMoment?
+    var oldStore: CopiedStoreState?
     /// How long the old store's write lock was held.
     var lockHold: Duration?
     /// The content digest of the completed copy, if taken before publication.

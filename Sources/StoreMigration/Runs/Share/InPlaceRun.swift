@@ -12,7 +12,7 @@ struct InPlaceRun<Destination: CopyDestination>: RunWork {
     /// The path of the model that a migration carries out.
     var migratesTo: String?
     /// Makes the copy in a staging folder that its argument creates; repeated calls create it anew.
-    let stage: (_ folder: () throws -> Nest) throws -> StagedContent
+    let stage: (_ folder: () throws -> StagingFolder) throws -> StagedContent
     /// Where the staged copy goes.
     let destination: (StagedContent) -> Destination
     /// Makes the records of the store's pairs void before publication; does nothing for content that keeps them valid.
@@ -20,14 +20,14 @@ struct InPlaceRun<Destination: CopyDestination>: RunWork {
     /// What follows publication, before the run is recorded as complete.
     var carryAlong: () -> [Finding] = { [] }
 
-    private var nest: Nest?
+    private var staging: StagingFolder?
     private var target: Destination?
     private var staged: StagedContent?
 
     init(
         _ context: RunContext,
         to destination: @escaping (StagedContent) -> Destination,
-        stage: @escaping (_ folder: () throws -> Nest) throws -> StagedContent
+        stage: @escaping (_ folder: () throws -> StagingFolder) throws -> StagedContent
     ) {
         (self.context, self.destination, self.stage) = (context, destination, stage)
     }
@@ -65,23 +65,23 @@ struct InPlaceRun<Destination: CopyDestination>: RunWork {
     mutating func commit(_ journal: inout MigrationJournal) throws {
         let stage = stage
         let staged = try stage {
-            try nest?.remove()
-            nest = nil
-            let made = try Nest(creating: context.transaction, in: context.container)
-            nest = made
+            try staging?.remove()
+            staging = nil
+            let made = try StagingFolder(creating: context.transaction, in: context.container)
+            staging = made
             try journal.append(.nest(made.identity))
-            RunMoment.copying.pass()
+            TriggerPoint.copying.pass()
             return made
         }
         self.staged = staged
         try context.monitor.checkCancellation()
         context.monitor.report(.publishing, 0, of: 1)
-        RunMoment.publishing.pass()
+        TriggerPoint.publishing.pass()
         try voidRecords(&journal)
         let target = destination(staged)
         self.target = target
         try target.place(staged.copy, oldToken: staged.token, digest: staged.digest, &journal)
-        RunMoment.placed.pass()
+        TriggerPoint.placed.pass()
     }
 
     mutating func finish(_ journal: inout MigrationJournal) throws -> ReplacedStore {
@@ -90,10 +90,10 @@ struct InPlaceRun<Destination: CopyDestination>: RunWork {
         }
         try target.tidy(after: staged.copy)
         let findings = (staged.copy.proof?.findings ?? []) + carryAlong()
-        try RunEnding.closeInPlace(migrating: migratesTo != nil, removing: nest, &journal)
+        try RunEnding.closeInPlace(migrating: migratesTo != nil, removing: staging, &journal)
         context.monitor.report(.publishing, 1, of: 1)
-        RunMoment.published.pass()
-        let aside = AsideFolder.name(for: context.transaction)
+        TriggerPoint.published.pass()
+        let aside = DisplacedFiles.name(for: context.transaction)
         let isKept = try context.container.status(of: aside) != nil
         return ReplacedStore(
             copy: staged.copy,

@@ -36,7 +36,7 @@ struct ProtectRun: RunWork {
     ///
     /// Throws `OldStoreWritten` when that is not what the plan relies on: it would be recorded as settled unseen.
     mutating func commit(_ journal: inout MigrationJournal) throws {
-        RunMoment.protecting.pass()
+        TriggerPoint.protecting.pass()
         if context.settings.treatment == .fence { findings = try fence(&journal) }
         // Read before the content, so that the token covers no write that the digest missed.
         let reading = try OldStateRecorder.read(context.old, in: context.oldFolder)

@@ -13,7 +13,7 @@ extension Finding.Code {
     public static let notGroupReadable = Finding.Code(rawValue: "notGroupReadable")
 }
 
-/// Ends a run whose store is published: completes the proof, writes the receipt, removes the staging folder.
+/// Completes the proof of a published store, and gathers what `RunEnding` records.
 struct RunCloser {
     private let context: RunContext
     private let progress: CopyProgress
@@ -37,7 +37,7 @@ struct RunCloser {
             proof = try prove(copy, placed)
         } catch let error as MigrationError where error.outcome == .verificationFailed {
             try liftFence()
-            try progress.nest?.remove()
+            try progress.staging?.remove()
             // The stores are independent from here on: no later run may treat the new one as a proved copy.
             try journal.append(.unfenced)
             throw MigrationError(
@@ -74,7 +74,7 @@ struct RunCloser {
             isFenced: isFenced,
             objects: objects
         )
-        .finish(&journal, content: digest, removing: progress.nest) { _ in
+        .finish(&journal, content: digest, removing: progress.staging) { _ in
             let reading = try oldStore.youngestReading(of: context.old, in: context.oldFolder)
             try progress.lock?.close()
             return reading.state(SettledDigest(copied: digest))

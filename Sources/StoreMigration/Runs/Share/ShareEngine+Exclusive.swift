@@ -100,7 +100,7 @@ extension ShareEngine {
         case .publish:
             return try publish(context, inspection, &journal)
         case .replaceContent:
-            let place = OccupiedPlace(context, journalledIn: context.stateFolder)
+            let place = OccupiedDestination(context, journalledIn: context.stateFolder)
             return try JournalledRun(CopyRun(context, inspection: inspection, to: place)).carryOut(&journal)
         case .merge:
             let run = PairMergeRun(
@@ -126,7 +126,7 @@ extension ShareEngine {
         _ journal: inout MigrationJournal
     ) throws -> RunResult {
         guard options.treatment == .capture, try !context.canLockOldStore() else {
-            let run = CopyRun(context, inspection: inspection, to: VacantPlace(context))
+            let run = CopyRun(context, inspection: inspection, to: VacantDestination(context))
             return try JournalledRun(run).carryOut(&journal)
         }
         var result: RunResult?
@@ -135,7 +135,7 @@ extension ShareEngine {
             guard view.kind != .live else {
                 throw MigrationError(.busy, "the old store has a writer and cannot be locked", path: old.path)
             }
-            let run = CopyRun(context, inspection: inspection, to: VacantPlace(context), view: view)
+            let run = CopyRun(context, inspection: inspection, to: VacantDestination(context), view: view)
             let made = try JournalledRun(run).carryOut(&journal)
             result = made
             return made

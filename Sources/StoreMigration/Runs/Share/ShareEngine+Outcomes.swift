@@ -112,7 +112,7 @@ extension Finding {
     fileprivate func naming(displaced transaction: String, at new: StoreLocation) -> Finding {
         guard [.storeKeptAside, .emptyStoreKeptAside].contains(code) else { return self }
         var finding = self
-        finding.path = new.folder + "/" + AsideFolder.name(for: transaction) + "/" + new.name
+        finding.path = new.folder + "/" + DisplacedFiles.name(for: transaction) + "/" + new.name
         return finding
     }
 }

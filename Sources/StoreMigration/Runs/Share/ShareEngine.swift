@@ -207,7 +207,7 @@ struct ShareEngine {
         surroundings.lockTimeout = min(surroundings.lockTimeout, .seconds(1))
         let retirement = RetireRun(old: old, options, surroundings)
         do {
-            guard try retirement.isInterrupted(state) || retirement.isLeftSealed(state) else { return }
+            guard try retirement.isInterrupted(state) || retirement.isLeftMarked(state) else { return }
             logger.notice("an interrupted retirement is finished first")
             _ = try retirement.finishInterrupted()
         } catch {

@@ -56,7 +56,7 @@ struct StatusGatherer {
         }
         if case .voided = state { findings.append(.commonStateUnknown(at: old)) }
         findings += sharedOn(newCondition) + snapshot
-        findings += [old, new].flatMap(AsideFolder.stores(displacedFrom:)).map(Finding.storeKept(at:))
+        findings += [old, new].flatMap(DisplacedFiles.stores(displacedFrom:)).map(Finding.storeKept(at:))
         findings += try surroundings.stateFolder(of: old).losingRows().map(Finding.losingRows(at:))
         if lateWrites == .found { findings.append(.writtenLate(at: old)) }
         let advice =

@@ -18,8 +18,8 @@ struct UnshareRun {
 
     private var logger: Logger { surroundings.logger }
     private var stateFolder: StateFolder { surroundings.stateFolder(of: old) }
-    var wayBack: WayBack {
-        WayBack(old: old, new: new, settings: backwards, surroundings: surroundings.besideStores)
+    var reverseShare: ReverseShare {
+        ReverseShare(old: old, new: new, settings: backwards, surroundings: surroundings.besideStores)
     }
     private var gatherer: FactsGatherer { FactsGatherer(old: old, new: new, surroundings: surroundings) }
 
@@ -29,7 +29,7 @@ struct UnshareRun {
         try startWithdrawalOver()
         try requireMergeNames()
         try RunRecovery.recover(runOver: new, settings: options.runSettings, surroundings: surroundings) {
-            try $0.new == old || isWayBack($0)
+            try $0.new == old || isReverseShare($0)
         }
         try requireNotSharedOn()
         try recover()
@@ -80,7 +80,7 @@ struct UnshareRun {
     func rollBack() throws -> Bool {
         try stateFolder.withJournal(deadline: surroundings.lockDeadline()) { journal in
             guard case .unsharing(_, let transaction) = journal.state else { return true }
-            guard try wayBack.rollBack(transaction) else { return false }
+            guard try reverseShare.rollBack(transaction) else { return false }
             logger.notice("rolling back an unshare that was interrupted before it replaced anything")
             try journal.append(.rolledBack)
             return true
@@ -95,7 +95,7 @@ struct UnshareRun {
         if let succession = try Succession(of: new, surroundings), succession.store != old {
             next = succession.passed.dropFirst().first ?? succession.store
         } else if case .shared(let shared)? = try? surroundings.besideStores.stateFolder(of: new).state(),
-            try shared.run.new != old && !isWayBack(shared.run)
+            try shared.run.new != old && !isReverseShare(shared.run)
         {
             next = shared.run.new
         }
@@ -124,7 +124,7 @@ struct UnshareRun {
     }
 
     /// True for the unshare that began before, and may record a former path of the old store.
-    private func isWayBack(_ run: JournalRecord.RunIdentity) throws -> Bool {
+    private func isReverseShare(_ run: JournalRecord.RunIdentity) throws -> Bool {
         guard case .unsharing(_, let transaction) = try stateFolder.state() else { return false }
         return run.transaction == transaction
     }
@@ -172,7 +172,7 @@ struct UnshareRun {
     /// Recovers an interrupted share first.
     private func recover() throws {
         let retirement = RetireRun(old: old, options, surroundings)
-        try retirement.liftLeftSeal(evenUntold: true)
+        try retirement.liftLeftMarker(includingUnjournalled: true)
         if try retirement.finishInterrupted() { logger.notice("an interrupted retirement was finished first") }
         guard case .interrupted = try stateFolder.state() else { return }
         try stateFolder.withJournal(deadline: surroundings.lockDeadline()) { journal in
@@ -261,10 +261,10 @@ struct UnshareRun {
     /// Throws unless the new path has the shared store, and the unshare's journal can be created beside it.
     private func requireShared(_ shared: RunState.SharedRun, _ state: RunState) throws {
         try requireSamePlace(shared)
-        guard try gatherer.newPlace(of: shared) == .ours else { throw wayBack.notAtItsPlace }
+        guard try gatherer.newPlace(of: shared) == .ours else { throw reverseShare.notAtItsPlace }
         if !state.isUnsharing, let fence = try gatherer.fence(in: new) { throw sharedOn(to: fence.newPath) }
         if case .shared = state { try gatherer.requireMergesStand(shared) }
-        try wayBack.requireJournal()
+        try reverseShare.requireJournal()
     }
 
     private func requireSamePlace(_ shared: RunState.SharedRun) throws {
@@ -301,7 +301,7 @@ struct UnshareRun {
             throw MigrationError(.interrupted, "the old store is missing", path: old.path)
         }
         try gatherer.reader.withView(of: old) { try StoreFence.requireNone(in: $0.connection) }
-        guard try !StoreSeal(store: old, lockTimeout: surroundings.lockTimeout).isSet() else {
+        guard try !ReadOnlyMarker(store: old, lockTimeout: surroundings.lockTimeout).isSet() else {
             throw MigrationError(
                 .interrupted,
                 "the old store is still marked as read-only",
@@ -319,14 +319,14 @@ struct UnshareRun {
     ) throws -> RunResult? {
         // The merge of late writes needs the common state, and a fenced share keeps no base.
         if shared.base == nil, shared.retiredTo == nil,
-            let base = try wayBack.keepReplacedContent(transaction, in: stateFolder.open())
+            let base = try reverseShare.keepReplacedContent(transaction, in: stateFolder.open())
         {
             try journal.append(.base(base))
         }
-        var wayBack = wayBack
-        for case .begin(let run) in journal.records { wayBack.runs.insert(run.transaction) }
+        var reverseShare = reverseShare
+        for case .begin(let run) in journal.records { reverseShare.runs.insert(run.transaction) }
         do {
-            return try wayBack.bringBack(shared, transaction)
+            return try reverseShare.bringBack(shared, transaction)
         } catch is DestinationWritten {
             try journal.append(.rolledBack)
             throw MigrationError(
@@ -376,7 +376,7 @@ struct UnshareRun {
     /// Renames the new store, if no process has it open.
     private func withdraw(_ transaction: String) throws -> Withdrawal {
         do {
-            let outcome = try withdrawal(unjournalled: wayBack.unjournalled(transaction)).run()
+            let outcome = try withdrawal(unjournalled: reverseShare.unjournalled(transaction)).run()
             return .done(path: outcome.old?.path ?? new.path, outcome.findings.filter { $0.code == .leftoverKept })
         } catch let error as MigrationError where [.busy, .notWritable, .failed].contains(error.outcome) {
             // The content is back, and the new store is fenced: nothing is lost until another run can rename it.

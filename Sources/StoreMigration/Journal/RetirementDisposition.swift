@@ -1,14 +1,14 @@
 import StoreAccess
 
 /// What becomes of a store that is no longer used.
-enum StoreFate {
+enum RetirementDisposition {
     /// The store is archived and removed.
     case archived
     /// The store is kept under a name that shows its disposition.
     case withdrawn
 }
 
-extension StoreFate {
+extension RetirementDisposition {
     /// The store's name after it is renamed, before any of its files is removed.
     ///
     /// It has an extension, because the folder of external files omits it: so the folder's name also contains the
@@ -22,7 +22,7 @@ extension StoreFate {
     /// The disposition and the transaction ID; a long store name is cut, so that sidecar names fit beside it.
     func label(of old: StoreLocation, transaction: String) -> String {
         let end = mark + transaction
-        let room = RecordedContent.longestStoreName - end.utf8.count - Self.fileNameEnd.utf8.count
+        let room = ReceiptFile.longestStoreName - end.utf8.count - Self.fileNameEnd.utf8.count
         var name = old.name
         while name.utf8.count > room { name.removeLast() }
         return name + end

@@ -4,7 +4,7 @@ import StoreFormat
 import StoreWriting
 
 /// Finds the rows that forbid a migration; it only reads.
-struct MigrationCheck {
+struct RowRequirements {
     let plan: MigrationPlan
     let connection: StoreConnection
     private var refusals: [MappingRefusal] = []

@@ -9,7 +9,7 @@ import StoreWriting
 ///
 /// All rows are restored in one transaction. A row that cannot be restored is reported and skipped. An existing object
 /// takes the parked values; members of to-many relationships are added, and none is removed.
-package struct ParkedRows {
+package struct ParkedRowRestorer {
     /// The results by row.
     package struct Result: Hashable, Sendable {
         package internal(set) var updated = 0

@@ -5,7 +5,7 @@ import SystemPackage
 /// The staging folder: private, in the container, so that the copy is built on the container's file system.
 ///
 /// Only its owner can enter it, so files in it may carry their final modes before publication.
-struct Nest {
+struct StagingFolder {
     private static let mode: UInt32 = 0o700
     /// The folder of staged external files inside the staging folder.
     static let externalName = "external"

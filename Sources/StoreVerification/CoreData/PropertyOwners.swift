@@ -1,7 +1,7 @@
 import StoreFormat
 
 /// The properties of a layout, each once, with the numbers of the entities whose objects have it.
-struct SpreadModel {
+struct PropertyOwners {
     private(set) var attributes: [CoreDataStore.Attribute] = []
     private(set) var toOnes: [CoreDataStore.ToOne] = []
     private(set) var joins: [CoreDataStore.Join] = []

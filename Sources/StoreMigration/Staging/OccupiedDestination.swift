@@ -17,9 +17,9 @@ extension Expectation {
 }
 
 /// A destination with a main file: a copy of that store is kept, and one transaction replaces its content.
-final class OccupiedPlace: CopyDestination {
+final class OccupiedDestination: CopyDestination {
     private let context: RunContext
-    private let aside: AsideFolder
+    private let aside: DisplacedFiles
     /// The content that the store must have; nil when the caller's decision permits any.
     private let expected: Expectation?
     /// The runs whose fence is removed with the content.
@@ -34,14 +34,14 @@ final class OccupiedPlace: CopyDestination {
     init(_ context: RunContext, expecting expected: Expectation? = nil, journalledIn home: StateFolder?) {
         (self.context, self.home, self.expected) = (context, home, expected)
         lifted = []
-        aside = AsideFolder(for: context.transaction, in: context.container)
+        aside = DisplacedFiles(for: context.transaction, in: context.container)
     }
 
     /// The old store's path, which receives the new store's content and loses the fence set by one of `lifted`.
-    init(wayBack context: RunContext, expecting expected: Expectation?, lifting lifted: Set<String>) {
+    init(reverse context: RunContext, expecting expected: Expectation?, lifting lifted: Set<String>) {
         (self.context, self.expected, self.lifted) = (context, expected, lifted)
         home = nil
-        aside = AsideFolder(for: context.transaction, in: context.container)
+        aside = DisplacedFiles(for: context.transaction, in: context.container)
     }
 
     func place(

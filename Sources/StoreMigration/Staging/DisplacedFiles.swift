@@ -3,7 +3,7 @@ import StoreAccess
 import SystemPackage
 
 /// The folder of displaced files in the container; created on first use, and kept.
-final class AsideFolder {
+final class DisplacedFiles {
     private static let mode: UInt32 = 0o700
     private let name: String
     private let container: Directory

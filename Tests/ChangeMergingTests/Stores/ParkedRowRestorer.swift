@@ -1,6 +1,6 @@
 import ChangeMerging
 
 /// Collects the rows that a merge parks.
-final class ParkedRows {
+final class ParkedRowRestorer {
     var rows: [ParkedRow] = []
 }

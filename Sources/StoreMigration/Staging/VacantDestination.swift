@@ -5,9 +5,9 @@ import SystemPackage
 /// A destination without a main file: the commit point is the rename of the copy's main file.
 ///
 /// An unreadable main file is first moved, under a lease, to the displaced files.
-final class VacantPlace: CopyDestination {
+final class VacantDestination: CopyDestination {
     private let context: RunContext
-    private let aside: AsideFolder
+    private let aside: DisplacedFiles
     private let clears: Bool
     private(set) var placed: PlacedStore?
 
@@ -15,7 +15,7 @@ final class VacantPlace: CopyDestination {
     init(_ context: RunContext, clears: Bool = false) {
         self.context = context
         self.clears = clears
-        aside = AsideFolder(for: context.transaction, in: context.container)
+        aside = DisplacedFiles(for: context.transaction, in: context.container)
     }
 
     func place(

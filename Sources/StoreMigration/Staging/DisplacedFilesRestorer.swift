@@ -2,14 +2,14 @@ import SafeFiles
 import StoreAccess
 
 /// The displaced files of an interrupted run; the folder is identified by its inode.
-struct AsideRemains {
+struct DisplacedFilesRestorer {
     let folder: Directory
     private let name: String
     private let container: Directory
 
     /// Nil when there is no such folder, or when this run did not create it.
     init?(of transaction: String, identity: FileIdentity?, in container: Directory) throws {
-        name = AsideFolder.name(for: transaction)
+        name = DisplacedFiles.name(for: transaction)
         self.container = container
         guard let status = try container.status(of: name), status.kind == .directory else { return nil }
         folder = try container.openDirectory(name)
@@ -47,7 +47,7 @@ struct AsideRemains {
 
     /// Removes the folder and the copies in it.
     func remove() throws {
-        try AsideFolder.removeContents(of: folder)
+        try DisplacedFiles.removeContents(of: folder)
         try container.removeDirectory(name)
         try container.synchronize()
     }

@@ -1,7 +1,7 @@
 import StoreAccess
 
 /// Infers the entities of a model from the tables of a store.
-struct ModelInference {
+struct ModelFromSchema {
     private let schema: StoreSchema
     private let numbers: EntityNumbers
     /// The model's entities by their upper-case names, as in tables and columns.

@@ -6,7 +6,7 @@ import Testing
 @testable import StoreMigration
 
 /// Two paths after an unshare that was killed when its journal recorded the replacement of the old store's content.
-struct InterruptedWayBack {
+struct InterruptedReverseShare {
     let places: Places
     let transaction: String
 
@@ -24,7 +24,7 @@ struct InterruptedWayBack {
             }
         let oldFolder = places.old.directory
         let container = places.container.directory
-        let aside = try oldFolder.createDirectory(AsideFolder.name(for: transaction), mode: 0o700)
+        let aside = try oldFolder.createDirectory(DisplacedFiles.name(for: transaction), mode: 0o700)
         let kept = try aside.createFile(places.name, mode: 0o600)
         try oldFolder.openFile(places.name, for: .reading).copyBytes(to: kept, chunk: 1 << 20)
         try kept.close()

@@ -3,7 +3,7 @@ import StoreAccess
 import Synchronization
 
 /// Detects commits to a store, for a process that does not write to it.
-final class StoreProbe: Sendable {
+final class StoreVersionReader: Sendable {
     private struct State {
         var connection: StoreConnection?
         /// The number of the connection: `data_version` values of different connections are not comparable.

@@ -4,12 +4,12 @@ import StoreAccess
 
 /// Removes the read-only marker from a store that was not retired after all.
 extension RetireRun {
-    var seal: StoreSeal { StoreSeal(store: old, lockTimeout: surroundings.lockTimeout) }
+    var marker: ReadOnlyMarker { ReadOnlyMarker(store: old, lockTimeout: surroundings.lockTimeout) }
 
     /// Makes the store writable again after a failed retirement, unless it was renamed.
     ///
     /// A failure is only logged, because the caller reports the original error; the next run removes the marker.
-    func letWrite(
+    func restoreWritability(
         _ identity: FileIdentity,
         isLogged: Bool,
         in folder: Directory,
@@ -17,7 +17,7 @@ extension RetireRun {
     ) {
         do {
             guard try folder.status(of: old.name)?.identity == identity else { return }
-            try seal.lift()
+            try marker.lift()
             if isLogged { try giveLogBack(&journal) }
         } catch {
             surroundings.logger.warning("the store was not made writable again", metadata: ["error": "\(error)"])
@@ -26,8 +26,8 @@ extension RetireRun {
 
     /// Restores WAL mode and records that; from then on the mode is the user's choice.
     private func giveLogBack(_ journal: inout MigrationJournal) throws {
-        if try !seal.isLogged() { try seal.restoreLog() }
-        guard try seal.isLogged(), case .shared(let shared) = journal.state, shared.lostLog,
+        if try !marker.isLogged() { try marker.restoreLog() }
+        guard try marker.isLogged(), case .shared(let shared) = journal.state, shared.lostLog,
             let name = shared.retiringTo
         else { return }
         try journal.append(.retiring(to: name))
@@ -35,12 +35,12 @@ extension RetireRun {
 
     /// True when a killed retirement left the store unrenamed, and read-only or out of WAL mode.
     ///
-    /// The file is read only if the journal records a retirement or an unshare; with `evenUntold` it is always read,
+    /// The file is read only if the journal records a retirement or an unshare; with `includingUnjournalled` it is always read,
     /// because earlier versions marked a store before they recorded it.
-    func isLeftSealed(_ state: RunState, evenUntold: Bool = false) throws -> Bool {
+    func isLeftMarked(_ state: RunState, includingUnjournalled: Bool = false) throws -> Bool {
         let shared: RunState.SharedRun
         switch state {
-        case .shared(let run) where evenUntold || run.retiringTo != nil: shared = run
+        case .shared(let run) where includingUnjournalled || run.retiringTo != nil: shared = run
         case .unsharing(let run, _): shared = run
         default: return false
         }
@@ -50,7 +50,7 @@ extension RetireRun {
         else { return false }
         // A store with a second name cannot be opened, and is read-only, because it was renamed.
         let names = try secondNames(of: shared.run.transaction, retiringTo: shared.retiringTo, in: folder)
-        return try shared.lostLog || !names.isEmpty || seal.isSet()
+        return try shared.lostLog || !names.isEmpty || marker.isSet()
     }
 
     /// Removes the names that a power failure during the store's rename left beside its own.
@@ -69,20 +69,20 @@ extension RetireRun {
         retiringTo recorded: String?,
         in folder: Directory
     ) throws -> [String] {
-        let name = fate.name(of: old, transaction: transaction)
+        let name = disposition.name(of: old, transaction: transaction)
         return try Set([name, recorded ?? name]).filter { try folder.isSameFile(old.name, as: $0, in: folder) }
     }
 
     /// Removes the read-only marker of a killed retirement; waits for the journal, because a retirement may be running.
-    func liftLeftSeal(evenUntold: Bool = false) throws {
-        guard try isLeftSealed(stateFolder.state(), evenUntold: evenUntold) else { return }
+    func liftLeftMarker(includingUnjournalled: Bool = false) throws {
+        guard try isLeftMarked(stateFolder.state(), includingUnjournalled: includingUnjournalled) else { return }
         try stateFolder.withJournal(deadline: surroundings.lockDeadline()) { journal in
-            guard try isLeftSealed(journal.state, evenUntold: evenUntold) else { return }
+            guard try isLeftMarked(journal.state, includingUnjournalled: includingUnjournalled) else { return }
             surroundings.logger.notice("removing the read-only marker of an interrupted retirement")
             if case .shared(let shared) = journal.state {
                 try removeSecondNames(of: shared.run.transaction, retiringTo: shared.retiringTo)
             }
-            try seal.lift()
+            try marker.lift()
             guard case .shared(let shared) = journal.state, shared.lostLog else { return }
             do {
                 try giveLogBack(&journal)
@@ -98,7 +98,7 @@ extension RetireRun {
 /// store read-only.
 ///
 /// Source: section 1.3.3 of SQLite's file format.
-struct StoreSeal {
+struct ReadOnlyMarker {
     private static let version: UInt8 = 3
     private static let offset: Int64 = 18
     /// The version, for writing and for reading, of a store with a write-ahead log.

@@ -7,7 +7,7 @@ import StoreStrategies
 import StoreVerification
 
 /// The share from the new store to the old one, with its journal beside the new store.
-struct WayBack {
+struct ReverseShare {
     let old: StoreLocation
     let new: StoreLocation
     let settings: RunSettings
@@ -49,7 +49,7 @@ struct WayBack {
     func keepReplacedContent(_ transaction: String, in folder: Directory) throws -> JournalRecord.BaseFile? {
         guard case .interrupted(let run) = try stateFolder.state(), run.run.transaction == transaction,
             let replacement = run.replacement, let oldFolder = try gatherer.folder(of: old),
-            let aside = try AsideRemains(of: transaction, identity: run.aside, in: oldFolder)
+            let aside = try DisplacedFilesRestorer(of: transaction, identity: run.aside, in: oldFolder)
         else { return nil }
         let recovery = try RunRecovery(run, settings: settings, surroundings: surroundings)
         let copy = StoreLocation(folder: aside.folder.path, name: old.name)
@@ -80,7 +80,7 @@ struct WayBack {
             if try unjournalled(transaction) != nil { return nil }
             // An earlier attempt kept this folder because it found neither the former nor the new content: the store
             // was written to.
-            let aside = AsideFolder.name(for: transaction)
+            let aside = DisplacedFiles.name(for: transaction)
             guard try gatherer.folder(of: old)?.status(of: aside) == nil else { throw DestinationWritten() }
             let condition = try inspector.inspect(new)
             if case .unreadable(let store) = condition { throw store }
@@ -118,7 +118,7 @@ struct WayBack {
 
     /// The copy of the old store that this run replaced; nil if the old path was vacant.
     func keptAside(_ transaction: String) -> StoreLocation? {
-        AsideFolder.store(displacedFrom: old, by: transaction)
+        DisplacedFiles.store(displacedFrom: old, by: transaction)
     }
 
     /// The state that a lost journal of a finished unshare would have; nil if the new store shows no finished unshare.
@@ -131,7 +131,7 @@ struct WayBack {
         else { return nil }
         let withdrawn = StoreLocation(
             folder: new.folder,
-            name: StoreFate.withdrawn.name(of: new, transaction: transaction)
+            name: RetirementDisposition.withdrawn.name(of: new, transaction: transaction)
         )
         for place in [new, withdrawn] {
             guard try folder.status(of: place.name) != nil else { continue }
@@ -187,11 +187,11 @@ struct WayBack {
         )
         context.descriptions = [.app: inspection.mirroredDescription(at: old)]
         guard try gatherer.status(of: old) != nil else {
-            let run = CopyRun(context, inspection: inspection, to: VacantPlace(context))
+            let run = CopyRun(context, inspection: inspection, to: VacantDestination(context))
             return try JournalledRun(run).carryOut(&journal)
         }
         let expected = shared.retiredTo == nil ? Expectation(shared.oldState) : nil
-        let place = OccupiedPlace(wayBack: context, expecting: expected, lifting: runs)
+        let place = OccupiedDestination(reverse: context, expecting: expected, lifting: runs)
         return try JournalledRun(CopyRun(context, inspection: inspection, to: place)).carryOut(&journal)
     }
 

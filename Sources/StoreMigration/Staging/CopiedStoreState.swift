@@ -3,7 +3,7 @@ import StoreAccess
 import StoreFormat
 
 /// An old store's state when its copy was completed, and the means to detect later commits.
-struct LockedMoment {
+struct CopiedStoreState {
     let reading: TokenReading
     private let lock: StoreConnection?
     /// SQLite's own count of what other connections committed.

@@ -2,7 +2,7 @@ import FoundationEssentials
 package import SafeFiles
 
 /// The content digest that a share recorded in the receipt beside a store.
-package struct RecordedContent: Hashable, Sendable, Codable {
+package struct ReceiptFile: Hashable, Sendable, Codable {
     private static let greatestSize = 1 << 20
 
     /// The content digest at the time of the share.
@@ -26,7 +26,7 @@ package struct RecordedContent: Hashable, Sendable, Codable {
     /// Reads the record beside the store `name`; nil if there is no readable one.
     package init?(beside name: String, in folder: Directory) {
         guard let bytes = Self.receipt(beside: name, in: folder),
-            let content = try? JSONDecoder().decode(RecordedContent.self, from: Data(bytes))
+            let content = try? JSONDecoder().decode(ReceiptFile.self, from: Data(bytes))
         else { return nil }
         self = content
     }
