@@ -47,17 +47,6 @@ extension MigrationError {
 }
 
 extension MigrationError {
-    /// A command that would replace content that an unfinished unshare is about to bring back.
-    fileprivate static func beingUnshared(_ run: JournalRecord.RunIdentity, at store: StoreLocation) -> MigrationError {
-        MigrationError(
-            .needsDecision,
-            "an unshare of this store was interrupted",
-            path: store.path,
-            advice: "Nothing was changed. Finish it first with the unshare command.",
-            next: .unshare(old: run.old.path, new: run.new.path)
-        )
-    }
-
     static func recordedElsewhere(_ folder: String) -> String {
         "the share of this store is recorded in another state folder: \(folder)"
     }
@@ -82,11 +71,8 @@ struct PairRecords {
     let surroundings: Surroundings
 
     /// The folders of the journals with a valid record of the store.
-    func folders() throws -> [StateFolder] { try folders(recording: Self.standing) }
-
-    /// The folders of the journals whose state has a record of the store that `record` returns.
-    private func folders(recording record: (RunState) -> RunState.SharedRun?) throws -> [StateFolder] {
-        let own = journals(of: store).filter { run(in: $0, record) != nil }
+    func folders() throws -> [StateFolder] {
+        let own = journals(of: store).filter { standing($0) != nil }
         guard let folder = try Directory.openIfPresent(path: store.folder),
             let receipt = Receipt(beside: store.name, in: folder)
         else { return own }
@@ -94,33 +80,29 @@ struct PairRecords {
         for origin in receipt.origins.sorted(by: { ($0.old, $0.state ?? "") < ($1.old, $1.state ?? "") }) {
             let old = StoreLocation(path: origin.old)
             guard old != store else { continue }
-            for journal in journals(of: old) + (origin.state.map { [StateFolder(of: old, named: $0)] } ?? [])
-            where !others.contains(where: { $0.path == journal.path }) && isRecord(journal, receipt, record) {
+            for journal in journals(of: origin)
+            where !others.contains(where: { $0.path == journal.path }) && isRecord(journal, receipt) {
                 others.append(journal)
             }
         }
         return own + others
     }
 
-    /// The runs that the store's receipt names and whose journals, beside other stores, have a valid record of this one.
-    func standingOrigins() -> [Receipt.Origin] {
+    /// The runs that the store's receipt names and whose journals, beside other stores than `own`, record them as valid.
+    func otherOrigins(than own: StoreLocation) -> [Receipt.Origin] {
         guard let folder = try? Directory.openIfPresent(path: store.folder),
             let receipt = Receipt(beside: store.name, in: folder)
         else { return [] }
         return receipt.origins.filter { origin in
-            let old = StoreLocation(path: origin.old)
-            let named = origin.state.map { [StateFolder(of: old, named: $0)] } ?? []
-            return old != store && (journals(of: old) + named).contains { isRecord($0, receipt) }
+            guard origin.old != store.path, origin.old != own.path else { return false }
+            return journals(of: origin)
+                .contains { isRecord($0, receipt) && standing($0)?.run.transaction == origin.transaction }
         }
     }
 
     /// True when the receipt names the run that a journal records, and the journal names this store.
-    private func isRecord(
-        _ journal: StateFolder,
-        _ receipt: Receipt,
-        _ record: (RunState) -> RunState.SharedRun? = Self.standing
-    ) -> Bool {
-        guard let shared = run(in: journal, record) else { return false }
+    private func isRecord(_ journal: StateFolder, _ receipt: Receipt) -> Bool {
+        guard let shared = standing(journal) else { return false }
         return receipt.names(shared.run.transaction) && (try? namesStore(shared)) == true
     }
 
@@ -174,9 +156,7 @@ struct PairRecords {
         at home: StateFolder,
         except isKept: (StateFolder, RunState.SharedRun) -> Bool = { _, _ in false }
     ) throws {
-        try requireNoUnfinishedShare()
-        let unsharing = try folders { if case .unsharing(let shared, _) = $0 { shared } else { nil } }
-        if let shared = try unsharing.first?.state().run { throw MigrationError.beingUnshared(shared, at: store) }
+        try requireReplaceable()
         for folder in try folders() {
             guard let shared = standing(folder), !isKept(folder, shared) else { continue }
             if folder.path == home.path {
@@ -190,27 +170,46 @@ struct PairRecords {
         }
     }
 
-    /// Throws if a share to the store has published its copy, or is about to, and has not ended.
-    private func requireNoUnfinishedShare() throws {
+    /// Throws if the content of the store may not be replaced now.
+    ///
+    /// The end of a share that has published its copy here, or is about to, would record content that is lost then; so would the
+    /// rollback of an unfinished unshare.
+    func requireReplaceable() throws {
         guard let container = try Directory.openIfPresent(path: store.folder) else { return }
-        let staged = try StagingOrigin.all(in: container).map { ($0.old, $0.state) }
-        let received = Receipt(beside: store.name, in: container)?.origins.map { ($0.old, $0.state) }
-        for (path, state) in staged + (received ?? []) where path != store.path {
-            let old = StoreLocation(path: path)
-            for journal in journals(of: old) + (state.map { [StateFolder(of: old, named: $0)] } ?? []) {
-                guard case .interrupted(let run)? = try? journal.state(), run.run.new == store,
-                    run.publication != nil || run.replacement != nil
-                else { continue }
-                let resume = NextStep.resume(old: old.path)
-                throw MigrationError(
-                    .interrupted,
-                    "a share to this store is not finished",
-                    path: store.path,
-                    advice: "Nothing was changed. Finish that share first.",
-                    next: state.map { .inStateFolder($0, resume) } ?? resume
-                )
+        let received = Receipt(beside: store.name, in: container)?.origins ?? []
+        let main = try container.status(of: store.name)?.identity
+        for origin in try received + StagingOrigin.all(in: container) where origin.old != store.path {
+            for journal in journals(of: origin) {
+                guard let state = try? journal.state(), let run = state.run else { continue }
+                let next: NextStep
+                switch state {
+                case .unsharing(let shared, _) where (try? namesStore(shared)) == true:
+                    next = .unshare(old: run.old.path, new: run.new.path)
+                case .interrupted(let current) where current.isReplacing(store, main):
+                    next = .resume(old: run.old.path)
+                default: continue
+                }
+                throw unfinished(state, origin.state.map { .inStateFolder($0, next) } ?? next)
             }
         }
+    }
+
+    private func unfinished(_ state: RunState, _ next: NextStep) -> MigrationError {
+        state.isUnsharing
+            ? MigrationError(
+                .needsDecision,
+                "an unshare of this store is not finished",
+                path: store.path,
+                advice: "Nothing was changed. Finish it with the unshare command, or roll it back with abort.",
+                next: next
+            )
+            : MigrationError(
+                .interrupted,
+                "a share to this store is not finished",
+                path: store.path,
+                advice: "Nothing was changed. Finish that share first.",
+                next: next
+            )
     }
 
     /// Voids the records whose other store has content in common with `source`, a third store whose rows this store is
@@ -280,16 +279,19 @@ struct PairRecords {
         return found
     }
 
+    private func journals(of origin: Receipt.Origin) -> [StateFolder] {
+        let old = StoreLocation(path: origin.old)
+        return journals(of: old) + (origin.state.map { [StateFolder(of: old, named: $0)] } ?? [])
+    }
+
     private func journals(of old: StoreLocation) -> [StateFolder] {
         let beside = StateFolder(of: old, stateFolder: nil)
         return surroundings.stateFolder == nil ? [beside] : [surroundings.stateFolder(of: old), beside]
     }
 
     /// The run with a valid record in a journal; nil for a journal that cannot be read or trusted.
-    private func standing(_ folder: StateFolder) -> RunState.SharedRun? { run(in: folder, Self.standing) }
-
-    private func run(in folder: StateFolder, _ record: (RunState) -> RunState.SharedRun?) -> RunState.SharedRun? {
-        (try? folder.state()).flatMap(record)
+    private func standing(_ folder: StateFolder) -> RunState.SharedRun? {
+        (try? folder.state()).flatMap(Self.standing)
     }
 
     private static func standing(_ state: RunState) -> RunState.SharedRun? {
@@ -298,5 +300,13 @@ struct PairRecords {
         case .interrupted(let run): run.former
         default: nil
         }
+    }
+}
+
+extension RunState.InterruptedRun {
+    /// True for a share that has published its copy at the location, or is about to; the folder may have another name since.
+    fileprivate func isReplacing(_ location: StoreLocation, _ main: FileIdentity?) -> Bool {
+        guard !run.isInPlace, let written = publication?.main ?? replacement?.main else { return false }
+        return run.new == location || main?.mayBe(recorded: written) == true
     }
 }

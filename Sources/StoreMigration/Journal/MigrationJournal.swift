@@ -16,7 +16,7 @@ package struct MigrationJournal: Sendable {
     /// The maximum length; a record for a hundred thousand external files has a tenth of it.
     private static let greatestRecord = 1 << 27
 
-    private let folder: Directory
+    let folder: Directory
     private let file: DurableFile
     /// The bytes of the valid records.
     private var end: Int64

@@ -19,9 +19,11 @@ struct RunEnding {
     }
 
     /// The earlier runs that the receipt still lists.
-    enum Origins {
+    enum Origins: Equatable {
         /// Those of the old store's own receipt, which a copy takes along.
         case predecessors
+        /// Those, and the stores that were shared to a published copy before its killed run was recovered.
+        case predecessorsAndOthers
         /// Those of the present receipt, except the run that this one continues.
         case present(except: String?)
         /// Those of the present receipt and the run that is in force again if this one is rolled back.
@@ -87,6 +89,8 @@ struct RunEnding {
         try journal.append(migrating ? .migrated : .restored)
     }
 
+    private var pairs: PairRecords { PairRecords(store: context.new, surroundings: context.surroundings) }
+
     private func receipt(_ content: String) -> Receipt {
         let receipt = Receipt(
             transaction: context.transaction,
@@ -103,15 +107,14 @@ struct RunEnding {
             descriptions: context.descriptions.byRoleName
         )
         return switch origins {
-        case .predecessors:
+        case .predecessors, .predecessorsAndOthers:
             receipt.remembering(
                 predecessorsOf: context.old,
                 in: context.oldFolder,
                 policy: context.settings.treatment
             )
             .rememberingReturn(to: context.new, in: context.container)
-            // Before a killed run was recovered, another store may have been shared to its copy.
-            .remembering(PairRecords(store: context.new, surroundings: context.surroundings).standingOrigins())
+            .remembering(origins == .predecessors ? [] : pairs.otherOrigins(than: context.old))
         case .present(let former):
             receipt.remembering(besides: former, beside: context.new.name, in: context.container)
         case .presentAndFormer(let former):

@@ -56,10 +56,17 @@ struct InterruptedUnshareTests {
         #expect(try places.rows(of: places.newStore) == ["after", "early"])
     }
 
-    @Test("An unshare that replaced equal content is not rolled back: the fence of the old store went with it")
-    func sameContentWithoutFence() throws {
+    @Test(
+        "An unshare that replaced equal content is not rolled back: the fence of the old store went with it",
+        arguments: [false, true]
+    )
+    func sameContentWithoutFence(isResumedAtNewStore: Bool) throws {
         let places = try shared(.fence)
         _ = try InterruptedReverseShare(of: places, isCommitted: true)
+        if isResumedAtNewStore {
+            try Recovery(of: places.newStore.url).resumeAndWait()
+            #expect(try places.isFenced(places.newStore))
+        }
 
         let error = #expect(throws: MigrationError.self) { try places.share() }
         #expect(error?.outcome == .interrupted)

@@ -60,6 +60,30 @@ struct InterruptedRunTests {
         #expect(try places.digest(of: places.newStore) == digest)
     }
 
+    @Test("A store that was damaged while a share replaced it needs a decision, which rolls the run back")
+    func damagedWhileReplaced() throws {
+        let places = try Places()
+        try places.old.makeStore("PRAGMA journal_mode = delete; CREATE TABLE t (x); INSERT INTO t VALUES (1)")
+        try places.container.makeStore("PRAGMA journal_mode = delete; CREATE TABLE t (x); INSERT INTO t VALUES (2)")
+        try places.share { $0.onBoth = .keepOld }
+        let records = try places.records()
+        let replacing = try #require(
+            records.firstIndex { record in if case .replacing = record { true } else { false } }
+        )
+        try FenceWriter.lift(from: places.oldStore, lockTimeout: .seconds(60))
+        let folder = try places.journalFolder()
+        try folder.removeFile(MigrationJournal.name)
+        var journal = try MigrationJournal(in: folder)
+        for record in records[...replacing] { try journal.append(record) }
+        try places.container.overwrite(places.name, at: 4096, [UInt8](repeating: 0xFF, count: 4096))
+
+        let error = #expect(throws: MigrationError.self) { try Recovery(of: places.oldStore.url).resumeAndWait() }
+        #expect(error?.outcome == .needsDecision)
+        // A damaged store is restored or removed, not shared onto.
+        #expect(throws: MigrationError.self) { try places.share { $0.onBoth = .keepOld } }
+        #expect(try !RunState(places.records()).isUnfinished)
+    }
+
     @Test("A restore voids the record of a pair whose last run was rolled back after it had written the receipt")
     func receiptOfRolledBackRun() throws {
         let places = try Places()

@@ -77,6 +77,9 @@ struct RunRecovery {
             } catch let error as StoreError where error.code == .emptyFile {
                 // The file was empty, and its first writer was killed: it is empty again.
                 (digest, isReplaced) = (nil, nil)
+            } catch let error as StoreError where [.damaged, .notADatabase].contains(error.code) {
+                // The content is unknown: the caller decides which store to keep.
+                return .undecided
             }
         }
         var epoch: String?
@@ -111,9 +114,9 @@ struct RunRecovery {
                     $0.entityVersionHashes != former.entityVersionHashes
                 }
         }
+        // A fenced store takes writes only once its content, with the fence, is replaced; only an unshare replaces one.
+        if let kept, try gatherer.fence(in: kept) != nil { return try gatherer.fence(in: place) == nil ? true : nil }
         guard settings.fencesFirst, let kept else { return nil }
-        // A fenced store takes writes only once its content, with the fence, is replaced.
-        if try gatherer.fence(in: kept) != nil { return try gatherer.fence(in: place) == nil ? true : nil }
         // A replacement raises the schema cookie by one, rows do not.
         let (former, now) = try (gatherer.schemaCookie(of: kept), gatherer.schemaCookie(of: place))
         guard now == former &+ 1 else { return nil }
@@ -195,10 +198,9 @@ struct RunRecovery {
         }
         // The fence of an earlier run stays, because that run is in force again.
         if mayHaveFenced, run.former?.completion.isFenced != true, !run.run.isInPlace { try liftOwnFence() }
-        let folder = try stateFolder.open()
-        try MergeRecords.remove(run.run.transaction, in: folder)
+        try MergeRecords.remove(run.run.transaction, in: journal.folder)
         try journal.append(.rolledBack)
-        try CapturedBase.removeAll(except: run.former?.neededBases ?? [], in: folder)
+        CapturedBase.removeUnneeded(for: journal.state, in: journal.folder)
     }
 
     private var stateFolder: StateFolder { surroundings.stateFolder(of: run.run.old) }
@@ -299,7 +301,7 @@ struct RunRecovery {
                 schemaCookie: newStore.uuid == nil ? newStore.header.schemaCookie : nil,
                 digest: content.new
             ),
-            origins: .predecessors,
+            origins: .predecessorsAndOthers,
             isFenced: inspection != nil && run.run.policy == .fence
         )
         .finish(&journal, content: content.old, removing: stagingFolder(in: context.container)) { journal in

@@ -75,6 +75,8 @@ struct RestoreRun {
         if decision == .leave {
             return outcome(nil, findings: carryRelay(), message: "the destination already has the backup's content")
         }
+        // Checked again when the content is replaced.
+        try PairRecords(store: place, surroundings: surroundings).requireReplaceable()
         let context = try RunContext(
             transaction: RunContext.drawTransaction(),
             old: unpacked.location,

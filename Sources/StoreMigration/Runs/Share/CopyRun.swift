@@ -51,7 +51,10 @@ struct CopyRun<Destination: CopyDestination>: RunWork {
         progress.staging = staging
         try journal.append(.nest(staging.identity))
         let stateFolder = context.surroundings.stateFolder.map { StoreLocation(url: $0).path }
-        try StagingOrigin(old: context.old.path, state: stateFolder).write(to: staging.folder)
+        try StagingOrigin.write(
+            Receipt.Origin(transaction: context.transaction, old: context.old.path, state: stateFolder),
+            to: staging.folder
+        )
         let copy = try StagedCopy(context, staging: staging, mode: inspection.mode, view: view)
         progress.copy = copy
         TriggerPoint.copying.pass()
