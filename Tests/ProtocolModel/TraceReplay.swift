@@ -69,7 +69,7 @@ package struct TraceReplay: Sendable {
     }
 
     /// The number of states after which a search gives up.
-    private static let limit = 150_000
+    private static let limit = 10_000
 
     /// What the model does not allow; nil for an allowed trace.
     package var objection: String? { if case .refused(let reason) = verdict { reason } else { nil } }
