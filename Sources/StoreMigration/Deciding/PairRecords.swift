@@ -170,6 +170,24 @@ struct PairRecords {
         }
     }
 
+    /// Ends the merges into the store outside a share: its content is about to be replaced, and may lack their rows.
+    ///
+    /// Call it before the loss is committed; a merge that ended too early is compared again.
+    func endMerges(holding journal: inout MigrationJournal, at home: StateFolder) throws {
+        func ended(_ records: [JournalRecord]) throws -> [JournalRecord] {
+            try MergeState(records).standing(in: store).filter { $0.oldState == nil }.map { .unmerged(epoch: $0.epoch) }
+        }
+        for folder in journals(of: store) {
+            if folder.path == home.path {
+                for record in try ended(journal.records) { try journal.append(record) }
+            } else if try !ended(folder.records()).isEmpty {
+                try folder.withJournal(deadline: surroundings.lockDeadline()) { other in
+                    for record in try ended(other.records) { try other.append(record) }
+                }
+            }
+        }
+    }
+
     /// Throws if the content of the store may not be replaced now.
     ///
     /// The end of a share that has published its copy here, or is about to, would record content that is lost then; so would the

@@ -1,5 +1,5 @@
-package import SafeFiles
-package import StoreAccess
+import SafeFiles
+import StoreAccess
 
 /// A base: the copy of the common state in the journal's folder, for a later merge.
 package enum CapturedBase {
@@ -104,8 +104,9 @@ package struct MergeState: Hashable, Sendable {
             case .unmerged(let epoch):
                 if begun?.epoch == epoch { begun = nil }
                 standing.removeAll { $0.epoch == epoch }
-            // The merges of a pair that has ended cannot be undone any more.
-            case .unshared, .retired: standing.removeAll { $0.oldState != nil }
+            // The merges of a pair that has ended cannot be undone any more; those into a retired store have gone with it.
+            case .unshared: standing.removeAll { $0.oldState != nil }
+            case .retired: standing = []
             default: break
             }
         }
@@ -116,14 +117,29 @@ package struct MergeState: Hashable, Sendable {
         begun = nil
     }
 
-    /// The last merge of a source in force.
+    /// The merges into a store in force.
+    ///
+    /// A merge ends with the file that received it: a store created later at the same path has none of its rows, or has
+    /// them as its own.
+    func standing(in store: StoreLocation) throws -> [JournalRecord.Merging] {
+        let merges = standing.filter { $0.into == store }
+        guard merges.contains(where: { $0.receiver != nil }), let receiver = try JournalRecord.Receiver(store) else {
+            return merges
+        }
+        return merges.filter { merging in merging.receiver.map(receiver.mayBe(recorded:)) ?? true }
+    }
+
+    /// The last merge of a source into a store in force.
     ///
     /// The source matches by its file identity under any path, or by path and inode, because device numbers may change
     /// on a remount.
-    package func last(of source: FileIdentity, at location: StoreLocation) -> JournalRecord.Merging? {
-        standing.last { merging in
-            guard let recorded = merging.source?.identity else { return false }
-            return source == recorded || merging.from == location && source.mayBe(recorded: recorded)
-        }
+    func last(of source: FileIdentity, at location: StoreLocation, into store: StoreLocation) throws
+        -> JournalRecord.Merging?
+    {
+        try standing(in: store)
+            .last { merging in
+                guard let recorded = merging.source?.identity else { return false }
+                return source == recorded || merging.from == location && source.mayBe(recorded: recorded)
+            }
     }
 }

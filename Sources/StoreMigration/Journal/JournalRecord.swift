@@ -174,11 +174,33 @@ extension JournalRecord {
         package var base: BaseFile?
         /// Identifies the unchanged source, for a merge outside a share.
         package var source: MergedSource?
+        /// The file that received the rows; nil in the records of earlier versions.
+        package var receiver: Receiver?
         /// True when the old store of a share receives the new one's content.
         package var takesNew: Bool?
         /// The digest of the file that lists the objects with another address; ``RekeyedLines/noFile`` if there are none,
         /// and nil in the records of earlier versions.
         package var addresses: String?
+    }
+
+    /// The file that received the rows of a merge.
+    package struct Receiver: Hashable, Sendable, Codable {
+        package let identity: FileIdentity
+        /// Inode numbers are reused; nil where the file system keeps no time of creation.
+        package let birth: FileStatus.Time?
+
+        /// Identifies the store; nil if it does not exist.
+        package init?(_ store: StoreLocation) throws {
+            guard let folder = try Directory.openIfPresent(path: store.folder),
+                let identity = try folder.status(of: store.name)?.identity
+            else { return nil }
+            (self.identity, birth) = (identity, try folder.birthTime(of: store.name))
+        }
+
+        /// True for the recorded file, possibly after a remount.
+        package func mayBe(recorded: Receiver) -> Bool {
+            identity.mayBe(recorded: recorded.identity) && (birth == recorded.birth || recorded.birth == nil)
+        }
     }
 
     /// The source of a merge, and its base.

@@ -65,11 +65,12 @@ final class OccupiedDestination: CopyDestination {
         try requireExpected(in: folder)
         try requireNoFence(in: folder)
         if let home {
-            try PairRecords(store: context.new, surroundings: context.surroundings)
-                .void(because: "the content was replaced", holding: &journal, at: home) { folder, _ in
-                    // The run's own record describes the new content and stays valid.
-                    folder.path == home.path
-                }
+            let records = PairRecords(store: context.new, surroundings: context.surroundings)
+            try records.void(because: "the content was replaced", holding: &journal, at: home) { folder, _ in
+                // The run's own record describes the new content and stays valid.
+                folder.path == home.path
+            }
+            try records.endMerges(holding: &journal, at: home)
         }
         let externalFiles = copy.external.identities
         let isMigrated = copy.orphanedFiles != nil

@@ -207,6 +207,22 @@ package struct KnownHistory: Sendable {
             ]
         ),
         KnownHistory(
+            "an unmerge after the store is retired, and shared back to its place",
+            .compoundKey,
+            [
+                insert(1), tool("share a c --old capture"), update(at: 0, to: 2), tool("merge c a"),
+                tool("share c b"), tool("retire c"), tool("share b c"), tool("unmerge c"),
+            ]
+        ),
+        KnownHistory(
+            "a merge into a store that is restored",
+            .oddText,
+            [
+                WalkStep.app(place: 1, .create), tool("backup b -o {backups}"), insert(1), tool("merge b a"),
+                tool("restore {archive} b --overwrite always"), tool("merge b a"),
+            ]
+        ),
+        KnownHistory(
             "a share whose reads are interrupted",
             .coreDataOwnTables,
             [

@@ -37,6 +37,10 @@ extension WalkWorld {
                 pairs[[old, new]] = from.tokens.intersection(to.tokens)
             }
             return found
+        case "merge":
+            guard !call.words.contains("--from-parked") else { return [] }
+            let late = contents[new]?.tokens.subtracting(before[new]?.tokens ?? []) ?? []
+            return try stranded(at: new, for: old, deleting: nil, late: call.liveWriter?.place == new ? late : [])
         case "unshare":
             guard let content = contents[old] else { return [("L4", "nothing is at \(name(old)) after unshare")] }
             if let moved = before[new]?.refusal,

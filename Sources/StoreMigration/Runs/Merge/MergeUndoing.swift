@@ -46,7 +46,7 @@ public struct MergeUndoing: Sendable {
                     )
                 }
                 try settlement.settle(&journal, in: folder.open())
-                let standing = MergeState(journal.records).standing.filter { $0.into == store }
+                let standing = try MergeState(journal.records).standing(in: store)
                 let undone = try undone()
                 guard let merging = standing.last(where: { undone.contains($0.epoch) }) ?? standing.last else {
                     throw nothingMerged()
@@ -178,7 +178,7 @@ public struct MergeUndoing: Sendable {
         let undone = try undone()
         for state in places {
             let merges = try MergeState(state.records())
-            let ours = (merges.standing + [merges.begun].compactMap { $0 }).filter { $0.into == store }
+            let ours = try merges.standing(in: store) + [merges.begun].compactMap { $0 }.filter { $0.into == store }
             if ours.contains(where: { undone.contains($0.epoch) }) { return state }
             if !ours.isEmpty, found == nil { found = state }
         }
@@ -194,7 +194,9 @@ public struct MergeUndoing: Sendable {
             .needsDecision,
             "no journal records a merge into this store",
             path: store.path,
-            advice: "If the journal is in another state folder, name that folder.",
+            advice:
+                "If the journal is in another state folder, name that folder. A merge cannot be undone after the store"
+                + " store was replaced, restored or retired.",
             next: .inspect(path: store.path)
         )
     }

@@ -75,12 +75,12 @@ struct PairMergeRun: RunWork {
         let external = try from.oldFolder.externalData(of: from.old)
         let source = try StoreConnection(pinned.location, access: .immutable)
         let digest = try StoreDigest(of: source, externalData: external, monitor: context.monitor)
-        var merging = JournalRecord.Merging(
+        var merging = try JournalRecord.Merging(
             epoch: context.transaction,
             from: from.old,
             into: into,
-            oldState: nil,
             base: pinned.base,
+            receiver: JournalRecord.Receiver(into),
             takesNew: takesNew ? true : nil
         )
         let records = MergeRecords(of: context.transaction, in: folder)

@@ -155,7 +155,7 @@ public struct StoreMerging: Sendable {
         }
         let epoch = RunContext.drawTransaction()
         let records = MergeRecords(of: epoch, in: folder)
-        var merging = JournalRecord.Merging(epoch: epoch, from: from, into: into, oldState: nil, base: nil)
+        var merging = try JournalRecord.Merging(epoch: epoch, from: from, into: into, receiver: .init(into))
         let reading = try OldStateRecorder.read(from, in: Directory.open(path: from.folder))
         merging.source = try identity()
             .map {
@@ -260,7 +260,7 @@ public struct StoreMerging: Sendable {
 
     /// The last merge of the same store that is in force.
     private func former(_ records: [JournalRecord]) throws -> JournalRecord.Merging? {
-        try identity().flatMap { MergeState(records).last(of: $0, at: from) }
+        try identity().flatMap { try MergeState(records).last(of: $0, at: from, into: into) }
     }
 
     private func identity() throws -> FileIdentity? {
