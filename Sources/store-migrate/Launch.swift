@@ -50,7 +50,7 @@ enum Launch {
         let start = ContinuousClock.now
         // Without the parser, whose tables of all verbs would take most of the time of this call.
         guard words != ["--version"] else {
-            Surroundings.current.output.write(Versions.text + "\n")
+            ToolSurroundings.current.output.write(Versions.text + "\n")
             return 0
         }
         do {
@@ -64,7 +64,7 @@ enum Launch {
             return refuse(failure, words, since: start)
         } catch {
             guard StoreMigrate.exitCode(for: error) != .success else {
-                Surroundings.current.output.write(help(StoreMigrate.fullMessage(for: error), words) + "\n")
+                ToolSurroundings.current.output.write(help(StoreMigrate.fullMessage(for: error), words) + "\n")
                 return 0
             }
             do {
@@ -99,10 +99,10 @@ enum Launch {
     /// The command that the words name, with the options of its configuration.
     static func parsed(
         _ words: [String],
-        environment: [String: String] = Surroundings.current.environment
+        environment: [String: String] = ToolSurroundings.current.environment
     ) throws -> any ParsableCommand {
         var command = try command(words)
-        if command is any Verb { try Surroundings.current.requireUnicodeNames() }
+        if command is any Verb { try ToolSurroundings.current.requireUnicodeNames() }
         if var verb = command as? any ConfiguredVerb {
             try Configuration.complete(&verb, calledWith: words, environment: environment)
             command = verb

@@ -21,6 +21,6 @@ struct StoreMigrate: ParsableCommand {
 
     func run() throws {
         guard showsVersion else { throw CleanExit.helpRequest(self) }
-        Surroundings.current.output.write(Versions.text + "\n")
+        ToolSurroundings.current.output.write(Versions.text + "\n")
     }
 }

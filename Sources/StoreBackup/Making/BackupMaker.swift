@@ -159,7 +159,7 @@ public struct BackupMaker: BlockingCalls {
         let network = options.allowsNetworkFileSystem
         guard let store = try RestingStore(at: location, allowsNetworkFileSystem: network) else { return nil }
         let result = Result {
-            let contents = try StoreContents(of: store, relay: relay, monitor: monitor)
+            let contents = try ArchivedFiles(of: store, relay: relay, monitor: monitor)
             return try archived(contents, mode: store.mode, as: name, in: scratch)
         }
         if try store.isUnchanged() { return try result.get() }
@@ -177,12 +177,12 @@ public struct BackupMaker: BlockingCalls {
         let stage = try scratch.createDirectory("store", mode: 0o700)
         defer { stage.removeContents() }
         let mode = try staging(of: location, in: stage).stage()
-        let contents = try StoreContents(of: location, in: stage, relay: relay, monitor: monitor)
+        let contents = try ArchivedFiles(of: location, in: stage, relay: relay, monitor: monitor)
         return try archived(contents, mode: mode, as: name, in: scratch)
     }
 
     private func archived(
-        _ contents: StoreContents,
+        _ contents: ArchivedFiles,
         mode: UInt32,
         as name: String,
         in scratch: Directory
@@ -271,7 +271,7 @@ public struct BackupMaker: BlockingCalls {
     }
 
     private func write(
-        _ contents: StoreContents,
+        _ contents: ArchivedFiles,
         _ manifest: BackupManifest,
         to file: DurableFile,
         compressing: Bool = true

@@ -170,20 +170,16 @@ struct PairRecords {
         }
     }
 
-    /// Ends the merges into the store outside a share: its content is about to be replaced, and may lack their rows.
+    /// Records beside the store that its content is about to be replaced, for the merges into it that its journals record.
     ///
-    /// Call it before the loss is committed; a merge that ended too early is compared again.
-    func endMerges(holding journal: inout MigrationJournal, at home: StateFolder) throws {
-        func ended(_ records: [JournalRecord]) throws -> [JournalRecord] {
-            try MergeState(records).standing(in: store).filter { $0.oldState == nil }.map { .unmerged(epoch: $0.epoch) }
+    /// Call it before the loss is committed: a merge that is doubted too early is looked for in the store.
+    func doubtMerges(exceptIn home: StateFolder) throws {
+        func isDoubted(_ records: [JournalRecord]) -> Bool {
+            MergeState(records).standing.contains { !$0.isOfPair && $0.into == store }
         }
-        for folder in journals(of: store) {
-            if folder.path == home.path {
-                for record in try ended(journal.records) { try journal.append(record) }
-            } else if try !ended(folder.records()).isEmpty {
-                try folder.withJournal(deadline: surroundings.lockDeadline()) { other in
-                    for record in try ended(other.records) { try other.append(record) }
-                }
+        for folder in journals(of: store) where try folder.path != home.path && isDoubted(folder.records()) {
+            try folder.withJournal(deadline: surroundings.lockDeadline()) { other in
+                try other.append(.voided(because: JournalRecord.contentReplaced))
             }
         }
     }

@@ -190,7 +190,7 @@ extension JournalRecord {
         package let birth: FileStatus.Time?
 
         /// Identifies the store; nil if it does not exist.
-        package init?(_ store: StoreLocation) throws {
+        init?(_ store: StoreLocation) throws {
             guard let folder = try Directory.openIfPresent(path: store.folder),
                 let identity = try folder.status(of: store.name)?.identity
             else { return nil }
@@ -198,8 +198,9 @@ extension JournalRecord {
         }
 
         /// True for the recorded file, possibly after a remount.
-        package func mayBe(recorded: Receiver) -> Bool {
-            identity.mayBe(recorded: recorded.identity) && (birth == recorded.birth || recorded.birth == nil)
+        func mayBe(recorded: Receiver) -> Bool {
+            let areKnown = birth != nil && recorded.birth != nil
+            return identity.mayBe(recorded: recorded.identity) && (!areKnown || birth == recorded.birth)
         }
     }
 

@@ -1,6 +1,6 @@
 import FoundationEssentials
 package import SafeFiles
-package import StoreAccess
+import StoreAccess
 package import StoreStrategies
 
 /// The file beside a shared store that records its origin and how its programs open it.
@@ -50,46 +50,8 @@ package struct Receipt: Hashable, Sendable, Codable {
     /// True when `run` wrote the receipt or is one of the others.
     package func names(_ run: String) -> Bool { origins.contains { $0.transaction == run } }
 
-    /// The same receipt with the runs of the present receipt beside `name`, except `former`, which this run continues.
-    package func remembering(besides former: String?, beside name: String, in folder: Directory) -> Receipt {
-        guard let present = Receipt(beside: name, in: folder) else { return self }
-        let known = origins.map(\.transaction)
-        let added = present.origins.filter { $0.transaction != former && !known.contains($0.transaction) }
-        let all = (others ?? []) + added
-        var receipt = self
-        receipt.others = all.isEmpty ? nil : Array(all.prefix(Self.mostOthers))
-        return receipt
-    }
-
-    /// The same receipt with the runs of the receipt beside `new`, if the old store's content came from there: a store
-    /// whose content returns still has the content of the stores that were shared to it before.
-    package func rememberingReturn(to new: StoreLocation, in folder: Directory) -> Receipt {
-        guard others?.contains(where: { $0.old == new.path }) == true else { return self }
-        return remembering(besides: nil, beside: new.name, in: folder)
-    }
-
-    /// The same receipt with the runs of the present receipt beside `name`; of the same pair, only with `former`.
-    ///
-    /// While the run can be rolled back, `former` may be in force again.
-    package func remembering(pairAt former: String?, beside name: String, in folder: Directory) -> Receipt {
-        guard let present = Receipt(beside: name, in: folder) else { return self }
-        var receipt = self
-        let added = present.origins.filter { $0.transaction == former || $0.old != old || $0.state != state }
-        receipt.others = added.isEmpty ? nil : Array(added.prefix(Self.mostOthers))
-        return receipt
-    }
-
-    /// The same receipt with the runs of the old store's receipt, if that store is fenced and so out of use.
-    package func remembering(
-        predecessorsOf old: StoreLocation,
-        in folder: Directory,
-        policy: ShareOptions.OldStorePolicy
-    ) -> Receipt {
-        policy == .fence ? remembering(besides: nil, beside: old.name, in: folder) : self
-    }
-
-    /// The same receipt with other runs, without repeating one.
-    package func remembering(_ runs: [Origin]) -> Receipt {
+    /// The same receipt with other runs, without repeating one; of too many, the first are kept.
+    package func adding(_ runs: [Origin]) -> Receipt {
         let added = runs.filter { !names($0.transaction) }
         guard !added.isEmpty else { return self }
         var receipt = self

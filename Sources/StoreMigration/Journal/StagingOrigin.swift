@@ -12,7 +12,9 @@ enum StagingOrigin {
     private static let name = ".store-migrate-origin"
     private static let limit = 1 << 16
     private static let mode: UInt32 = 0o600
-    private static let transactionLength = 32
+
+    /// True for the name of a staging folder.
+    static func isFolder(_ name: String) -> Bool { RunName(suffixOf: name, after: folderPrefix)?.store == folderPrefix }
 
     /// Writes the file durably into a staging folder.
     static func write(_ origin: Receipt.Origin, to folder: Directory) throws {
@@ -22,7 +24,7 @@ enum StagingOrigin {
     /// What the staging folders in `container` name; those of other users are closed to this one.
     static func all(in container: Directory) throws -> [Receipt.Origin] {
         try container.entries()
-            .filter { $0.hasPrefix(folderPrefix) && $0.utf8.count == folderPrefix.utf8.count + transactionLength }
+            .filter(isFolder)
             .compactMap { folder in
                 guard let bytes = try? container.openDirectory(folder).contents(of: name, limit: limit) else {
                     return nil

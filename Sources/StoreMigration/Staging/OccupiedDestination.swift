@@ -4,13 +4,13 @@ import StoreFormat
 import SystemPackage
 
 /// The state that a store must still have when its content is replaced.
-struct Expectation {
+struct RequiredState {
     let reading: TokenReading
     /// The content that the store must have if the token has changed; nil when only the token counts.
     let digest: String?
 }
 
-extension Expectation {
+extension RequiredState {
     init(_ state: JournalRecord.OldState) {
         self.init(reading: TokenReading(token: state.token, takenAt: state.takenAt), digest: state.digest)
     }
@@ -21,24 +21,25 @@ final class OccupiedDestination: CopyDestination {
     private let context: RunContext
     private let aside: DisplacedFiles
     /// The content that the store must have; nil when the caller's decision permits any.
-    private let expected: Expectation?
+    private let expected: RequiredState?
     /// The runs whose fence is removed with the content.
     private let lifted: Set<String>
-    /// The folder of the run's journal; nil when the new content is the same store's, so that no record becomes void.
+    /// The folder of the run's journal; nil when no record becomes void: the new content is the same store's, or the store's own
+    /// journal ends the pair.
     private let home: StateFolder?
     /// The external files to remove after the commit point; nil before the replacement is journalled.
     private var removal: ExternalFilesOfDisplacedStore.Removal?
     private(set) var placed: PlacedStore?
 
     /// A destination whose content is lost to the pairs that it belongs to, unless `home` is nil.
-    init(_ context: RunContext, expecting expected: Expectation? = nil, journalledIn home: StateFolder?) {
+    init(_ context: RunContext, expecting expected: RequiredState? = nil, journalledIn home: StateFolder?) {
         (self.context, self.home, self.expected) = (context, home, expected)
         lifted = []
         aside = DisplacedFiles(for: context.transaction, in: context.container)
     }
 
     /// The old store's path, which receives the new store's content and loses the fence set by one of `lifted`.
-    init(reverse context: RunContext, expecting expected: Expectation?, lifting lifted: Set<String>) {
+    init(reverse context: RunContext, expecting expected: RequiredState?, lifting lifted: Set<String>) {
         (self.context, self.expected, self.lifted) = (context, expected, lifted)
         home = nil
         aside = DisplacedFiles(for: context.transaction, in: context.container)
@@ -66,11 +67,11 @@ final class OccupiedDestination: CopyDestination {
         try requireNoFence(in: folder)
         if let home {
             let records = PairRecords(store: context.new, surroundings: context.surroundings)
-            try records.void(because: "the content was replaced", holding: &journal, at: home) { folder, _ in
+            try records.void(because: JournalRecord.contentReplaced, holding: &journal, at: home) { folder, _ in
                 // The run's own record describes the new content and stays valid.
                 folder.path == home.path
             }
-            try records.endMerges(holding: &journal, at: home)
+            try records.doubtMerges(exceptIn: home)
         }
         let externalFiles = copy.external.identities
         let isMigrated = copy.orphanedFiles != nil

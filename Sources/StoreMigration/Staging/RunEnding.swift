@@ -19,11 +19,11 @@ struct RunEnding {
     }
 
     /// The earlier runs that the receipt still lists.
-    enum Origins: Equatable {
-        /// Those of the old store's own receipt, which a copy takes along.
-        case predecessors
-        /// Those, and the stores that were shared to a published copy before its killed run was recovered.
-        case predecessorsAndOthers
+    enum Origins {
+        /// Those of a copy: it takes along those of the old store's own receipt.
+        ///
+        /// `isRecovered` is true for a published copy whose run was killed: other stores may have been shared to it since.
+        case copied(isRecovered: Bool)
         /// Those of the present receipt, except the run that this one continues.
         case present(except: String?)
         /// Those of the present receipt and the run that is in force again if this one is rolled back.
@@ -92,6 +92,7 @@ struct RunEnding {
     private var pairs: PairRecords { PairRecords(store: context.new, surroundings: context.surroundings) }
 
     private func receipt(_ content: String) -> Receipt {
+        let current = Receipt(beside: context.new.name, in: context.container)
         let receipt = Receipt(
             transaction: context.transaction,
             old: context.old.path,
@@ -101,24 +102,31 @@ struct RunEnding {
             oldDigest: new.digest == content ? nil : content,
             token: new.token,
             keepsNew: keepsNew ? true : nil,
-            storesLeft: context.settings.storesLeft
-                ?? Receipt(beside: context.new.name, in: context.container)?.storesLeft,
+            storesLeft: context.settings.storesLeft ?? current?.storesLeft,
             choices: context.settings.choices,
             descriptions: context.descriptions.byRoleName
         )
-        return switch origins {
-        case .predecessors, .predecessorsAndOthers:
-            receipt.remembering(
-                predecessorsOf: context.old,
-                in: context.oldFolder,
-                policy: context.settings.treatment
-            )
-            .rememberingReturn(to: context.new, in: context.container)
-            .remembering(origins == .predecessors ? [] : pairs.otherOrigins(than: context.old))
+        let present = current?.origins ?? []
+        switch origins {
+        case .copied(let isRecovered):
+            let copied = receipt.adding(predecessors)
+            // A store whose content returns still has the content of the stores that were shared to it before.
+            let isReturn = copied.origins.dropFirst().contains { $0.old == context.new.path }
+            return copied.adding(isReturn ? present : [])
+                .adding(isRecovered ? pairs.otherOrigins(than: context.old) : [])
         case .present(let former):
-            receipt.remembering(besides: former, beside: context.new.name, in: context.container)
+            return receipt.adding(present.filter { $0.transaction != former })
         case .presentAndFormer(let former):
-            receipt.remembering(pairAt: former, beside: context.new.name, in: context.container)
+            // While the run can be rolled back, the former one may be in force again.
+            return receipt.adding(
+                present.filter { $0.transaction == former || $0.old != receipt.old || $0.state != receipt.state }
+            )
         }
+    }
+
+    /// The runs of the old store's receipt, if that store is fenced and so out of use.
+    private var predecessors: [Receipt.Origin] {
+        guard context.settings.treatment == .fence else { return [] }
+        return Receipt(beside: context.old.name, in: context.oldFolder)?.origins ?? []
     }
 }

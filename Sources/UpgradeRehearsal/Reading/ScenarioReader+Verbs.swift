@@ -128,11 +128,11 @@ extension ScenarioReader {
         return name
     }
 
-    private func ending(_ node: RecipeNode) throws(RecipeError) -> RunEnding {
+    private func ending(_ node: RecipeNode) throws(RecipeError) -> RequiredEnding {
         let mapping = try node.mapping()
         try mapping.allow(["status", "outcome", "finds", "findsNot", "says", "summary"])
         guard !mapping.entries.isEmpty else { throw node.error("how the run must end is missing here") }
-        var ending = RunEnding()
+        var ending = RequiredEnding()
         ending.position = node.position
         if let outcome = mapping["outcome"] {
             var outcomes: [MigrationOutcome] = []

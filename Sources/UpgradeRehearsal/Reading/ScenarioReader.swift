@@ -263,7 +263,7 @@ extension ScenarioReader {
 extension ScenarioReader {
     private static let largestCount: Int64 = 1_000_000
 
-    func save(_ node: RecipeNode) throws(RecipeError) -> StoreSave {
+    func save(_ node: RecipeNode) throws(RecipeError) -> ContextSave {
         let mapping = try node.mapping()
         try mapping.allow(["in", "by", "author", "insert", "update", "delete", "refused"])
         var insertions: [ContextChanges.Insertion] = []
@@ -304,7 +304,7 @@ extension ScenarioReader {
         guard insertions.count + updates.count + deletions.count > 0 else {
             throw node.error("a save has something to insert, update or delete")
         }
-        return StoreSave(
+        return ContextSave(
             store: try store(mapping.required("in")),
             changes: ContextChanges(
                 author: try mapping["author"]?.text(),

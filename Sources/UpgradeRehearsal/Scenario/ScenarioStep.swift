@@ -9,7 +9,7 @@ package struct ScenarioStep: Sendable {
         case verb(VerbCall)
         case make(store: String, StoreSource)
         case write(StoreWrite)
-        case save(StoreSave)
+        case save(ContextSave)
         case start(ProcessStart)
         case stop(process: String)
         case kill(process: String)
@@ -45,7 +45,7 @@ package struct ProcessStart: Sendable {
 }
 
 /// How a run of the tool must end.
-package struct RunEnding: Sendable {
+package struct RequiredEnding: Sendable {
     /// Findings that must not be reported.
     package enum Unwanted: Sendable {
         case all
@@ -83,7 +83,7 @@ package enum Refusal: Sendable {
 }
 
 /// A save of a Core Data context by another process.
-package struct StoreSave: Sendable {
+package struct ContextSave: Sendable {
     package let store: String
     package let changes: ContextChanges
     /// The started process that does it; nil for one of its own.
@@ -186,7 +186,7 @@ package struct VerbCall: Sendable {
     package var death: Death?
     package var interruption: TriggerPoint?
     package var faults: [Fault] = []
-    package var ending = RunEnding()
+    package var ending = RequiredEnding()
     package var runsAsNobody = false
     package var environment: [(name: String, value: String)] = []
     package var deadline: Duration?

@@ -41,7 +41,7 @@ struct Configuration {
     /// The stores that the file of a verb lists.
     static func stores(
         for verb: some ConfiguredVerb,
-        environment: [String: String] = Surroundings.current.environment
+        environment: [String: String] = ToolSurroundings.current.environment
     ) throws -> [ConfiguredStore] {
         try file(verb.configuration.config, environment)?.stores ?? []
     }

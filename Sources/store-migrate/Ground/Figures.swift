@@ -108,7 +108,7 @@ enum Escaped {
     ///
     /// Commands to type keep the whole path: after `sudo`, or in another user's shell, `~` is another folder.
     static func path(_ path: String) -> String {
-        let environment = Surroundings.current.environment
+        let environment = ToolSurroundings.current.environment
         guard let home = environment["HOME"], home.hasPrefix("/"), !home.hasSuffix("/"), path.hasPrefix(home + "/")
         else { return text(path) }
         return "~" + text(String(path.dropFirst(home.count)))
@@ -145,5 +145,5 @@ struct Style {
         isColoured ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text
     }
 
-    private static func variable(_ name: String) -> String { Surroundings.current.environment[name] ?? "" }
+    private static func variable(_ name: String) -> String { ToolSurroundings.current.environment[name] ?? "" }
 }

@@ -28,7 +28,7 @@ struct PathArgument: ExpressibleByArgument {
 
     /// The URL of a path, resolved against the folder of the surroundings.
     static func url(of text: String) -> URL {
-        guard let folder = Surroundings.current.folder else { return URL(filePath: text) }
+        guard let folder = ToolSurroundings.current.folder else { return URL(filePath: text) }
         return URL(filePath: text, relativeTo: URL(filePath: folder, directoryHint: .isDirectory)).absoluteURL
     }
 

@@ -21,7 +21,7 @@ struct RelayOptions: ParsableArguments {
     func queue(_ reporter: Reporter) throws -> RelayQueue {
         _ = try inspection(reporter)
         let store = try store
-        try Surroundings.current.becomeOwner(of: store.url)
+        try ToolSurroundings.current.becomeOwner(of: store.url)
         return try RelayQueue(beside: store.location, lockTimeout: access.lockTimeout.duration)
     }
 

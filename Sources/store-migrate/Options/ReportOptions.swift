@@ -48,7 +48,7 @@ struct ReplacementOptions: ParsableArguments {
         options.modelFile = model?.url
         options.lockTimeout = access.lockTimeout.duration
         options.allowsNetworkFileSystem = access.allowsNetworkFileSystem
-        options.becomesOwner = Surroundings.current.ownsProcess
+        options.becomesOwner = ToolSurroundings.current.ownsProcess
         return options
     }
 }

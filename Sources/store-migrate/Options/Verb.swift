@@ -48,7 +48,7 @@ extension AfterRunVerb {
 
     func perform(_ reporter: Reporter) throws -> Ending {
         let start = ContinuousClock.now
-        try Surroundings.current.becomeOwner(of: old.url, stateFolder: run.state?.url)
+        try ToolSurroundings.current.becomeOwner(of: old.url, stateFolder: run.state?.url)
         let outcome = try carryOut(reporter)
         return reporter.show(outcome, .fail, old: old.path, new: nil, took: start.duration(to: .now))
     }

@@ -22,7 +22,7 @@ final class ProgressReporter: Sendable {
     }
 
     private let mode: Mode
-    private let surroundings = Surroundings.current
+    private let surroundings = ToolSurroundings.current
     private let state = Mutex(State())
 
     init(_ mode: Mode) { self.mode = mode }

@@ -12,7 +12,7 @@ import UpgradeRehearsal
 
 /// Writes a verb's results to standard output and the rest to standard error, as text or as JSON.
 final class Reporter: Sendable {
-    let surroundings = Surroundings.current
+    let surroundings = ToolSurroundings.current
     let isJSON: Bool
     let isVerbose: Bool
     let style: Style
@@ -27,8 +27,8 @@ final class Reporter: Sendable {
         isJSON = options.json
         isVerbose = options.verbose && !options.quiet
         isQuiet = options.quiet
-        style = Style(for: Surroundings.current.output, noColor: options.noColor)
-        errorStyle = Style(for: Surroundings.current.error, noColor: options.noColor)
+        style = Style(for: ToolSurroundings.current.output, noColor: options.noColor)
+        errorStyle = Style(for: ToolSurroundings.current.error, noColor: options.noColor)
         self.repeated = repeated
         progress = ProgressReporter(Self.mode(options))
     }
@@ -39,7 +39,7 @@ final class Reporter: Sendable {
         isVerbose = false
         isQuiet = false
         style = .plain
-        errorStyle = Style(for: Surroundings.current.error, noColor: false)
+        errorStyle = Style(for: ToolSurroundings.current.error, noColor: false)
         repeated = RepeatedOptions(stateFolder: nil)
         progress = ProgressReporter(.none)
     }
@@ -48,7 +48,7 @@ final class Reporter: Sendable {
         if options.quiet || options.progress == .none { return .none }
         if options.json { return .records }
         if options.progress == .plain { return .lines }
-        return Surroundings.current.error.isTerminal ? .redrawn : .none
+        return ToolSurroundings.current.error.isTerminal ? .redrawn : .none
     }
 
     /// The progress callback of long work.

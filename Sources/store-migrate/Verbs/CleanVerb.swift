@@ -44,8 +44,8 @@ struct CleanVerb: Verb {
 
     func perform(_ reporter: Reporter) throws -> Ending {
         if !StoreInspector.isFolder(place.path) {
-            try Surroundings.current.becomeOwner(of: place.url, stateFolder: run.state?.url)
-        } else if Surroundings.current.ownsProcess {
+            try ToolSurroundings.current.becomeOwner(of: place.url, stateFolder: run.state?.url)
+        } else if ToolSurroundings.current.ownsProcess {
             try OldStoreOwner.becomeOwner(ofPlace: place.url)
         }
         var options = CleaningOptions()

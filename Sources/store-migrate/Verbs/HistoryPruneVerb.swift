@@ -55,7 +55,7 @@ struct HistoryPruneVerb: Verb {
     }
 
     private func prune(_ store: PathArgument, olderThan cutoff: Date) throws -> HistoryPruner.Result {
-        try Surroundings.current.becomeOwner(of: store.url)
+        try ToolSurroundings.current.becomeOwner(of: store.url)
         var description = PersistentStoreDescription(url: store.url)
         description.isHistoryTrackingEnabled = true
         description.timeout = Double(access.lockTimeout.milliseconds) / 1000

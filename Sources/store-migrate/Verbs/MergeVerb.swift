@@ -96,7 +96,7 @@ struct MergeVerb: Verb {
         guard let into = try receiver else {
             throw ValidationError("name the store to merge into")
         }
-        try Surroundings.current.becomeOwner(of: into.url, stateFolder: run.state?.url)
+        try ToolSurroundings.current.becomeOwner(of: into.url, stateFolder: run.state?.url)
         if let fromParked { return try restore(fromParked, into: into, reporter) }
         guard let from = source else { throw ValidationError("name the store to merge from") }
         let stores = [into, from].map(\.location) + (base.map { [$0.location] } ?? [])

@@ -80,7 +80,7 @@ extension AccessOptions {
         var options = LightweightMigrationOptions()
         options.lockTimeout = lockTimeout.duration
         options.allowsNetworkFileSystem = allowsNetworkFileSystem
-        options.becomesOwner = Surroundings.current.ownsProcess
+        options.becomesOwner = ToolSurroundings.current.ownsProcess
         return options
     }
 }

@@ -31,7 +31,7 @@ struct PlanVerb: ConfiguredVerb {
 
     func perform(_ reporter: Reporter) throws -> Ending {
         // A run acts as the store's owner, so the plan must check that user's permissions.
-        try Surroundings.current.becomeOwner(of: previous.owned(places.old), stateFolder: run.state?.url)
+        try ToolSurroundings.current.becomeOwner(of: previous.owned(places.old), stateFolder: run.state?.url)
         var options = policy.shareOptions(run, previous)
         try descriptions?.requireFile()
         options.descriptionsFile = descriptions?.url

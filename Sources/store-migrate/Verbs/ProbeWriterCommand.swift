@@ -8,7 +8,7 @@ struct ProbeWriterCommand: ParsableCommand {
     /// Starts this program again for each session.
     static var writer: ProcessProbeWriter {
         ProcessProbeWriter(
-            program: Surroundings.current.program,
+            program: ToolSurroundings.current.program,
             arguments: [word],
             isCancelled: { Interruption.isRequested }
         )
@@ -17,6 +17,6 @@ struct ProbeWriterCommand: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: word, shouldDisplay: false)
 
     func run() throws {
-        try ProbeService.run { Surroundings.current.output.write($0 + "\n") }
+        try ProbeService.run { ToolSurroundings.current.output.write($0 + "\n") }
     }
 }

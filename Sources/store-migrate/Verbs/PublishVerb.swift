@@ -87,7 +87,7 @@ struct PublishVerb: Verb {
             only: Set(only.flatMap(Self.names)),
             without: Set(without.flatMap(Self.names))
         )
-        options.becomesOwner = Surroundings.current.ownsProcess
+        options.becomesOwner = ToolSurroundings.current.ownsProcess
         let publisher = SnapshotPublisher(
             of: store.url,
             to: try place(),

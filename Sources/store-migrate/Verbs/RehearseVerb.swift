@@ -63,7 +63,7 @@ struct RehearseVerb: Verb {
     /// The executable of this process, under any file name; nil if `$STORE_MIGRATE_TOOL` names a tool to rehearse.
     private static var ownProgram: String? {
         guard ProcessInfo.processInfo.environment["STORE_MIGRATE_TOOL"] == nil else { return nil }
-        let program = Surroundings.current.program
+        let program = ToolSurroundings.current.program
         return (try? FileManager.default.destinationOfSymbolicLink(atPath: program)) ?? program
     }
 

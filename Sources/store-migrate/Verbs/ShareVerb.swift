@@ -55,7 +55,7 @@ struct ShareVerb: ConfiguredVerb {
 
     func perform(_ reporter: Reporter) throws -> Ending {
         let start = ContinuousClock.now
-        try Surroundings.current.becomeOwner(of: previous.owned(places.old), stateFolder: run.state?.url)
+        try ToolSurroundings.current.becomeOwner(of: previous.owned(places.old), stateFolder: run.state?.url)
         let old = places.old.location
         let stores = [old] + places.possibleLocations
         return try report.accompany(Self.words, of: old.name, stores, failure: "was not shared", reporter) {

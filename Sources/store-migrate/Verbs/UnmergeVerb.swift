@@ -29,7 +29,7 @@ struct UnmergeVerb: Verb {
 
     func perform(_ reporter: Reporter) throws -> Ending {
         let into = try named.store
-        try Surroundings.current.becomeOwner(of: into.url, stateFolder: run.state?.url)
+        try ToolSurroundings.current.becomeOwner(of: into.url, stateFolder: run.state?.url)
         let common = run.shareOptions
         var options = MergeOptions()
         options.lockTimeout = run.patience

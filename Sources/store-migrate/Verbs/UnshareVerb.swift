@@ -46,7 +46,7 @@ struct UnshareVerb: Verb {
 
     func perform(_ reporter: Reporter) throws -> Ending {
         let start = ContinuousClock.now
-        try Surroundings.current.becomeOwner(of: places.old.url, stateFolder: run.state?.url)
+        try ToolSurroundings.current.becomeOwner(of: places.old.url, stateFolder: run.state?.url)
         let old = places.old.location
         let stores = [old] + places.possibleLocations
         return try report.accompany(Self.words, of: old.name, stores, failure: "was not unshared", reporter) {

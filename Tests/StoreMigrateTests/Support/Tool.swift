@@ -52,7 +52,7 @@ enum Tool {
         -> Run
     {
         let (output, errors) = (try CapturedStream(), try CapturedStream())
-        var surroundings = Surroundings()
+        var surroundings = ToolSurroundings()
         surroundings.output = StandardStream(descriptor: output.descriptor)
         surroundings.error = StandardStream(descriptor: errors.descriptor)
         for name in unwanted { surroundings.environment[name] = nil }
@@ -62,7 +62,7 @@ enum Tool {
         surroundings.ownsProcess = false
         let status = await withCheckedContinuation { continuation in
             Thread { [surroundings] in
-                let status = Surroundings.$current.withValue(surroundings) { Launch.status(of: arguments) }
+                let status = ToolSurroundings.$current.withValue(surroundings) { Launch.status(of: arguments) }
                 continuation.resume(returning: status)
             }
             .start()

@@ -86,7 +86,119 @@ struct ReplacedReceiverTests {
         try StoreMigrator(from: new.url, to: into.url).shareStoreIfNecessaryAndWait()
 
         try expectNoMergeToUndo()
+        #expect(try merge() == .done)
 
         #expect(try rows() == ["from", "into"])
+    }
+
+    @Test("After an unshare that brings other content back, the merge can be repeated")
+    func unshared() throws {
+        let other = try ScratchFolder()
+        let new = try other.makeStore(Self.store(of: "other"))
+        #expect(try merge() == .merged)
+        var options = ShareOptions()
+        options.onBoth = .keepNew
+        try StoreMigrator(from: into.url, to: new.url, options: options).shareStoreIfNecessaryAndWait()
+        _ = try StoreUnsharing(into.url, from: new.url).unshareAndWait()
+        #expect(try rows() == ["other"])
+
+        try expectNoMergeToUndo()
+        #expect(try merge() == .merged)
+
+        #expect(try rows() == ["from", "other"])
+    }
+
+    @Test("After another store is shared over it, the merge can be repeated")
+    func replaced() throws {
+        let other = try ScratchFolder()
+        let third = try other.makeStore(Self.store(of: "third"))
+        #expect(try merge() == .merged)
+        var options = ShareOptions()
+        options.onBoth = .keepOld
+        try StoreMigrator(from: third.url, to: into.url, options: options).shareStoreIfNecessaryAndWait()
+        #expect(try rows() == ["third"])
+
+        try expectNoMergeToUndo()
+        #expect(try merge() == .merged)
+
+        #expect(try rows() == ["from", "third"])
+    }
+
+    @Test("A merge of a pair is not undone after the old store was copied over the new one again")
+    func copiedAgain() throws {
+        let archive = folder.location("archive.tar.zst").url
+        try BackupMaker(of: into.url).make(at: archive)
+        var options = ShareOptions()
+        options.onBoth = .merge
+        try StoreMigrator(from: from.url, to: into.url, options: options).shareStoreIfNecessaryAndWait()
+        var restoring = RestoreOptions()
+        restoring.overwrite = .always
+        _ = try StoreRestorer(to: into.url, options: restoring).restoreAndWait(from: archive)
+        options.onBoth = .keepOld
+        try StoreMigrator(from: from.url, to: into.url, options: options).shareStoreIfNecessaryAndWait()
+        #expect(try rows() == ["from"])
+
+        try expectNoMergeToUndo()
+    }
+
+    // MARK: Merges with a base, which would insert the same rows again
+
+    private func mergeNewCopies() throws -> MigrationOutcome {
+        let sql = "CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT); INSERT INTO t (name) VALUES ('base')"
+        for (name, rows) in [("base", []), ("one", ["one", "two"]), ("other", ["other"])] {
+            try folder.makeStore(
+                ([sql] + rows.map { "INSERT INTO t (name) VALUES ('\($0)')" }).joined(separator: ";"),
+                as: name
+            )
+        }
+        return try mergeCopies()
+    }
+
+    private func mergeCopies() throws -> MigrationOutcome {
+        var options = MergeOptions()
+        options.level = .sqlite
+        options.base = folder.location("base").url
+        return try StoreMerging(folder.location("one").url, into: folder.location("other").url, options: options)
+            .mergeAndWait().outcome
+    }
+
+    private func names() throws -> [String] {
+        try StoreReader()
+            .withView(of: folder.location("other")) {
+                try $0.connection.value("SELECT group_concat(name) FROM t")?.text ?? ""
+            }
+            .split(separator: ",").map(String.init).sorted()
+    }
+
+    @Test("A copy of the store in its place keeps the merged rows, and gets them once")
+    func copied() throws {
+        #expect(try mergeNewCopies() == .merged)
+        try folder.copyFiles(of: "other", to: folder, as: "copy")
+        try folder.directory.removeFile("other")
+        try folder.copyFiles(of: "copy", to: folder, as: "other")
+
+        #expect(try mergeCopies() == .done)
+        #expect(try names() == ["base", "one", "other", "two"])
+
+        // The copy has some of the rows: to merge again could insert the others twice, or bring back a deleted one.
+        let connection = try folder.open("other")
+        try connection.execute("DELETE FROM t WHERE name = 'two'")
+        try connection.close()
+        let error = #expect(throws: MigrationError.self) { try mergeCopies() }
+        #expect(error?.outcome == .needsDecision)
+        #expect(try names() == ["base", "one", "other"])
+    }
+
+    @Test("A backup of the time after the merge has the merged rows, and gets them once")
+    func restoredLater() throws {
+        #expect(try mergeNewCopies() == .merged)
+        let archive = folder.location("archive.tar.zst").url
+        try BackupMaker(of: folder.location("other").url).make(at: archive)
+        var options = RestoreOptions()
+        options.overwrite = .always
+        _ = try StoreRestorer(to: folder.location("other").url, options: options).restoreAndWait(from: archive)
+
+        #expect(try mergeCopies() == .done)
+        #expect(try names() == ["base", "one", "other", "two"])
     }
 }

@@ -30,7 +30,7 @@ struct CleaningRun {
         let path = folder.path + "/" + name
         if name.hasPrefix(Self.claimedPrefix) { return try ClaimedFolder(name, in: folder).finish(isRehearsal) }
         if name.hasPrefix(DisplacedFiles.prefix) { return try displaced(name) }
-        if name.hasPrefix(StagingOrigin.folderPrefix), RunName(suffixOf: name, after: "-") != nil {
+        if StagingOrigin.isFolder(name) {
             guard storeName == nil, try folder.status(of: name)?.kind == .directory else { return nil }
             return kept(.stagingFolder, path, 0, "a run over a store here is not finished; the resume command ends it")
         }

@@ -46,7 +46,7 @@ public struct MergeUndoing: Sendable {
                     )
                 }
                 try settlement.settle(&journal, in: folder.open())
-                let standing = try MergeState(journal.records).standing(in: store)
+                let standing = try MergeState(journal.records).undoable(in: store, .init(store))
                 let undone = try undone()
                 guard let merging = standing.last(where: { undone.contains($0.epoch) }) ?? standing.last else {
                     throw nothingMerged()
@@ -176,9 +176,10 @@ public struct MergeUndoing: Sendable {
         }
         var found: StateFolder?
         let undone = try undone()
+        let file = try JournalRecord.Receiver(store)
         for state in places {
             let merges = try MergeState(state.records())
-            let ours = try merges.standing(in: store) + [merges.begun].compactMap { $0 }.filter { $0.into == store }
+            let ours = merges.undoable(in: store, file) + [merges.begun].compactMap { $0 }.filter { $0.into == store }
             if ours.contains(where: { undone.contains($0.epoch) }) { return state }
             if !ours.isEmpty, found == nil { found = state }
         }

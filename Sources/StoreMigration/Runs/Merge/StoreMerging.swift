@@ -49,11 +49,9 @@ public struct StoreMerging: Sendable {
                 return outcome(try pair.summary(), message: "nothing was written")
             }
             let folder = surroundings.stateFolder(of: into)
-            let former = try former(folder.records())
-            if let former, try isUnchanged(former) {
-                return unchanged
-            }
-            let moved = try former.map { try self.moved($0, in: folder.open()) } ?? []
+            let former = try former(folder.records(), in: folder)
+            if let former, try former.isUnchanged() { return unchanged }
+            let moved = try former?.moved() ?? []
             return try withSources { base, old, _ in
                 try surroundings.reader.withView(of: into) { view in
                     var step = step(base, old)
@@ -149,22 +147,20 @@ public struct StoreMerging: Sendable {
     }
 
     private func merge(_ journal: inout MigrationJournal, in folder: Directory) throws -> StoreMergeOutcome {
-        let former = try former(journal.records)
-        if let former, try isUnchanged(former) {
-            return unchanged
-        }
+        let former = try former(journal.records, in: surroundings.stateFolder(of: into))
+        if let former, try former.isUnchanged() { return unchanged }
         let epoch = RunContext.drawTransaction()
         let records = MergeRecords(of: epoch, in: folder)
         var merging = try JournalRecord.Merging(epoch: epoch, from: from, into: into, receiver: .init(into))
         let reading = try OldStateRecorder.read(from, in: Directory.open(path: from.folder))
-        merging.source = try identity()
+        merging.source = try FormerMerge.identity(of: from)
             .map {
                 .init(
                     identity: $0,
                     token: reading.token,
                     takenAt: reading.takenAt,
                     base: options.base?.path,
-                    choices: choices
+                    choices: options.choices
                 )
             }
         var merged: (summary: MergeSummary, result: MergeResult)?
@@ -174,7 +170,7 @@ public struct StoreMerging: Sendable {
             if let merged { return merged }
             do {
                 var step = step(base, old)
-                step.moved = try moved(former, in: folder)
+                step.moved = try former?.moved() ?? []
                 let made =
                     try step
                     .carryOut(
@@ -256,61 +252,14 @@ public struct StoreMerging: Sendable {
         )
     }
 
-    // MARK: Merged before
-
-    /// The last merge of the same store that is in force.
-    private func former(_ records: [JournalRecord]) throws -> JournalRecord.Merging? {
-        try identity().flatMap { try MergeState(records).last(of: $0, at: from, into: into) }
-    }
-
-    private func identity() throws -> FileIdentity? {
-        try Directory.open(path: from.folder).status(of: from.name)?.identity
-    }
-
-    /// The options as one string: other options may produce another result.
-    private var choices: String {
-        let policies = options.settings.policies.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value.rawValue)" }
-        let identities = options.settings.identities.sorted { $0.key < $1.key }
-            .map { "\($0.key)=\($0.value.joined(separator: ","))" }
-        let resolver = options.settings.resolver == nil ? [] : ["resolver"]
-        let all = [options.settings.policy.rawValue, "\(options.settings.source)"] + policies + identities + resolver
-        return all.joined(separator: " ")
-    }
-
-    /// True when the source is unchanged since its last merge; throws when its former state must be the base now.
-    private func isUnchanged(_ former: JournalRecord.Merging) throws -> Bool {
-        guard let source = former.source else { return false }
-        let reading = TokenReading(token: source.token, takenAt: source.takenAt)
-        if try OldStateRecorder.isUnchanged(reading, at: from, in: Directory.open(path: from.folder)) {
-            guard source.choices != choices || source.base != options.base?.path else { return true }
-            throw MigrationError(
-                .needsDecision,
-                "the store was merged before with other options or another base",
-                path: from.path,
-                advice: "Nothing was merged. Undo the earlier merge first with the unmerge command.",
-                next: .unmerge(into: into.path)
-            )
-        }
-        guard options.base?.path != source.base else {
-            throw MigrationError(
-                .needsDecision,
-                "the store was merged before and changed since: its former state must be the base now",
-                path: from.path,
-                advice:
-                    "Nothing was merged. Name a copy of that state as the base, or undo the earlier merge first.",
-                next: .unmerge(into: into.path)
-            )
-        }
-        return false
-    }
-
-    /// The objects whose keys the last merge of the same store changed.
-    private func moved(_ former: JournalRecord.Merging?, in folder: Directory) throws -> [RekeyedObject] {
-        guard let former else { return [] }
-        return try RekeyedLines.all(
+    private func former(_ records: [JournalRecord], in folder: StateFolder) throws -> FormerMerge? {
+        try FormerMerge(
+            of: from,
+            into: into,
+            options: options,
+            records: records,
             in: folder,
-            named: MergeRecords.name(of: .rekeyed, former.epoch),
-            digest: former.addresses
+            surroundings: surroundings
         )
     }
 

@@ -253,7 +253,8 @@ struct LightweightMigrationRun {
     ///
     /// Its content is compared at the end only if the token will not suffice: a program with the store open may move its
     /// log into the main file, and a token proves nothing that was read too soon after a write.
-    private func expectation(_ view: StoreView, _ reading: TokenReading, in container: Directory) throws -> Expectation
+    private func expectation(_ view: StoreView, _ reading: TokenReading, in container: Directory) throws
+        -> RequiredState
     {
         let isSettled =
             try reading.token == view.token && view.kind == .immutable
@@ -266,7 +267,7 @@ struct LightweightMigrationRun {
                 externalData: view.externalData,
                 monitor: surroundings.monitor
             )
-        return Expectation(
+        return RequiredState(
             reading: isSettled ? reading : TokenReading(token: view.token, takenAt: 0),
             digest: digest?.value
         )

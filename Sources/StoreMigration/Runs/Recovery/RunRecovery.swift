@@ -301,7 +301,7 @@ struct RunRecovery {
                 schemaCookie: newStore.uuid == nil ? newStore.header.schemaCookie : nil,
                 digest: content.new
             ),
-            origins: .predecessorsAndOthers,
+            origins: .copied(isRecovered: true),
             isFenced: inspection != nil && run.run.policy == .fence
         )
         .finish(&journal, content: content.old, removing: stagingFolder(in: context.container)) { journal in

@@ -111,7 +111,7 @@ struct StagedContent {
     /// The content digest of the copy; nil to compute it.
     let digest: String?
     /// The state that the store must still have when its content is replaced; nil when any is permitted.
-    var source: Expectation?
+    var source: RequiredState?
 }
 
 /// What a run in place left.

@@ -70,7 +70,7 @@ struct RunCloser {
                 digest: newDigest(copy, proof) ?? digest,
                 token: placed.token
             ),
-            origins: .predecessors,
+            origins: .copied(isRecovered: false),
             isFenced: isFenced,
             objects: objects
         )

@@ -190,7 +190,7 @@ struct ReverseShare {
             let run = CopyRun(context, inspection: inspection, to: VacantDestination(context))
             return try JournalledRun(run).carryOut(&journal)
         }
-        let expected = shared.retiredTo == nil ? Expectation(shared.oldState) : nil
+        let expected = shared.retiredTo == nil ? RequiredState(shared.oldState) : nil
         let place = OccupiedDestination(reverse: context, expecting: expected, lifting: runs)
         return try JournalledRun(CopyRun(context, inspection: inspection, to: place)).carryOut(&journal)
     }

@@ -5,7 +5,7 @@ import StoreFormat
 import Synchronization
 
 /// The files of a store as they go into an archive: which, in what order, and with what content.
-struct StoreContents: Sendable {
+struct ArchivedFiles: Sendable {
     private let location: StoreLocation
     private let folder: Directory
     private let relay: Directory

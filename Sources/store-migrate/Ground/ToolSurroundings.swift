@@ -3,7 +3,7 @@ import Glibc
 import StoreMigration
 
 /// The streams, environment and folder of a run, supplied by the process or by a test that calls the tool.
-struct Surroundings: Sendable {
+struct ToolSurroundings: Sendable {
     var output = StandardStream(descriptor: 1)
     var error = StandardStream(descriptor: 2)
     /// The folder that relative paths start from; nil for the working directory of the process.
@@ -15,7 +15,7 @@ struct Surroundings: Sendable {
     private var givenEnvironment: [String: String]?
 
     /// The surroundings of the run on this thread.
-    @TaskLocal static var current = Surroundings()
+    @TaskLocal static var current = ToolSurroundings()
 
     /// The current environment of the process, unless the caller supplied a value.
     var environment: [String: String] {
