@@ -244,9 +244,11 @@ struct PairRecords {
         return cycleFindings(closing, through: source)
     }
 
-    /// What ``voidCycles(through:holding:at:)`` would report, without writing.
+    /// What ``voidCycles(through:holding:at:)`` would report or throw, without writing.
     func cycleFindings(through source: StoreLocation) throws -> [Finding] {
-        try cycleFindings(cyclePartners(through: source), through: source)
+        let closing = try cyclePartners(through: source)
+        if !closing.isEmpty { try requireReplaceable() }
+        return cycleFindings(closing, through: source)
     }
 
     private func cycleFindings(_ partners: Set<StoreLocation>, through source: StoreLocation) -> [Finding] {

@@ -47,6 +47,9 @@ struct ShareRequirements {
             )
         }
         try requireWritableStores(plan, container)
+        if case .replaceContent? = plan.work {
+            try PairRecords(store: new, surroundings: surroundings).requireReplaceable()
+        }
         if plan.copies, described?.treatment.mode == nil { try requireReaders() }
         guard let described else { return }
         if let group = described.treatment.group, plan.copies, !UserGroup.mayBeGiven(group) {

@@ -88,6 +88,21 @@ struct KilledRunTests {
         #expect(try killed.receivedRuns == 2)
     }
 
+    @Test("A share over the new store of an unfinished share is refused, and so is its plan")
+    func replacedMeanwhile() async throws {
+        let form = Form(testDescription: "fenced", moments: [])
+        let (killed, other) = (try Shared(form), try Shared(form))
+        try Tool.kill(killed.share, in: killed.old.path, at: .published)
+        try other.remove(1)
+        for rehearsal in [["-n"], []] {
+            let share = try await Tool.run(
+                ["share", other.oldPath, killed.newPath, "--on-both", "keep-old"] + rehearsal
+            )
+            #expect(share.status == 6, "\(share.output)")
+            #expect(share.errors.contains("store-migrate resume"), "\(share.errors)")
+        }
+    }
+
     @Test("A restore over the new store of a share is refused until the share has ended, and voids its record then")
     func restored() async throws {
         let killed = try Shared(Form(testDescription: "captured", options: ["--old", "capture"], moments: []))
@@ -137,6 +152,13 @@ private struct Shared {
         options.oldStore = .capture
         options.level = .content
         return options
+    }
+
+    /// Removes a row of the old store.
+    func remove(_ note: Int) throws {
+        let store = try old.open(oldStore.name)
+        try store.execute("DELETE FROM ZNOTE WHERE Z_PK = \(note)")
+        try store.close()
     }
 
     /// Restores the old store without a row over the new store.
