@@ -170,7 +170,7 @@ struct PairRecords {
         }
     }
 
-    /// Records beside the store that its content is about to be replaced, for the merges into it that its journals record.
+    /// Records that the store's content is about to be replaced, in those of its journals that record merges into it.
     ///
     /// Call it before the loss is committed: a merge that is doubted too early is looked for in the store.
     func doubtMerges(exceptIn home: StateFolder) throws {
@@ -194,7 +194,7 @@ struct PairRecords {
         let main = try container.status(of: store.name)?.identity
         for origin in try received + StagingOrigin.all(in: container) where origin.old != store.path {
             for journal in journals(of: origin) {
-                guard let state = try? journal.state(), let run = state.run else { continue }
+                guard let (state, holders) = try? journal.observed(), let run = state.run else { continue }
                 let next: NextStep
                 switch state {
                 case .unsharing(let shared, _) where (try? namesStore(shared)) == true:
@@ -203,9 +203,19 @@ struct PairRecords {
                     next = .resume(old: run.old.path)
                 default: continue
                 }
-                throw unfinished(state, origin.state.map { .inStateFolder($0, next) } ?? next)
+                let named = origin.state.map { NextStep.inStateFolder($0, next) } ?? next
+                throw holders.isEmpty ? unfinished(state, named) : atWork(holders)
             }
         }
+    }
+
+    private func atWork(_ holders: [Int32]) -> MigrationError {
+        MigrationError(
+            .busy,
+            "a run over this store is at work in process \(holders.map(String.init).joined(separator: ", "))",
+            path: store.path,
+            advice: "Nothing was changed. Run the command again when that one has ended."
+        )
     }
 
     private func unfinished(_ state: RunState, _ next: NextStep) -> MigrationError {

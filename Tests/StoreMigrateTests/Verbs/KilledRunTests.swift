@@ -111,6 +111,12 @@ struct KilledRunTests {
         #expect(restore.status == 6, "\(restore.output)")
         #expect(restore.errors.contains("store-migrate resume"), "\(restore.errors)")
 
+        // The lock of the journal shows a run at work.
+        let lock = try killed.lockJournal()
+        let meanwhile = try await killed.restore()
+        #expect(meanwhile.status == 11, "\(meanwhile.output)")
+        lock.release()
+
         try await killed.finish("resume")
         let again = try await killed.restore()
         #expect(again.status == 0, "\(again.errors)")
@@ -152,6 +158,12 @@ private struct Shared {
         options.oldStore = .capture
         options.level = .content
         return options
+    }
+
+    /// Locks the journal of the old store.
+    func lockJournal() throws -> FileLock {
+        let folder = try old.directory.openDirectory(StateFolder.name).openDirectory(oldStore.name)
+        return try #require(try FileLock.acquire("lock", in: folder, deadline: Deadline(after: .seconds(60))))
     }
 
     /// Removes a row of the old store.
