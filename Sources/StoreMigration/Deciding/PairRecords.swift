@@ -172,7 +172,8 @@ struct PairRecords {
 
     /// Records that the store's content is about to be replaced, in those of its journals that record merges into it.
     ///
-    /// Call it before the loss is committed: a merge that is doubted too early is looked for in the store.
+    /// Call it before the loss is committed. If the run is rolled back then, the merges stay doubtful: they cannot be undone any
+    /// more, and can be repeated.
     func doubtMerges(exceptIn home: StateFolder) throws {
         func isDoubted(_ records: [JournalRecord]) -> Bool {
             MergeState(records).standing.contains { !$0.isOfPair && $0.into == store }

@@ -56,7 +56,7 @@ package struct MergeState: Hashable, Sendable {
         standing.filter { $0.into == store && isCertain($0, file) }
     }
 
-    /// True if `file`, the present file at the receiver's path, must still have the rows that an app did not change.
+    /// True if `file`, the present file at the receiver's path, received the merge, and was not replaced since.
     func isCertain(_ merging: JournalRecord.Merging, _ file: JournalRecord.Receiver?) -> Bool {
         guard !doubtful.contains(merging.epoch) else { return false }
         guard let recorded = merging.receiver else { return true }

@@ -76,9 +76,13 @@ extension WalkWorld {
     private func note(_ call: WalkStep.ToolCall, _ ending: Command.Ending) {
         guard !Self.readers.contains(call.verb) else { return }
         switch ending {
-        case .exited(0): unfinished.removeAll { !Set($0.places).isDisjoint(with: call.places) }
+        case .exited(0):
+            unfinished.removeAll { !Set($0.places).isDisjoint(with: call.places) }
+            interrupted.subtract(call.places.prefix(1))
         case .exited(let status) where ![5, 6, 130].contains(status) && call.failure == nil: break
-        default: unfinished.append(call)
+        default:
+            unfinished.append(call)
+            interrupted.formUnion(call.places)
         }
     }
 

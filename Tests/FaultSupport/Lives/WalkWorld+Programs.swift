@@ -28,7 +28,7 @@ extension WalkWorld {
     func fingerprint(before call: WalkStep.ToolCall) throws -> [String: Int]? {
         guard call.mustChangeNothing, call.harm == .none, call.liveWriter == nil, holders.isEmpty else { return nil }
         // A share finishes an interrupted run before it asks.
-        if call.isVetoed, call.places.contains(where: isUnfinished) { return nil }
+        if call.isVetoed, !interrupted.isDisjoint(with: call.places) { return nil }
         return try fingerprint()
     }
 

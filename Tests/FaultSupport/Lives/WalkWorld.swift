@@ -106,6 +106,8 @@ package final class WalkWorld {
     var published: Snapshot?
     /// Commands that were killed or interrupted, and that later commands on their stores may finish.
     var unfinished: [WalkStep.ToolCall] = []
+    /// Places whose journals may have the unfinished run of such a command; only a command over the old store ends it.
+    var interrupted: Set<Int> = []
     package internal(set) var records: [Record] = []
     /// The steps as shell commands.
     package internal(set) var shell: [String] = []

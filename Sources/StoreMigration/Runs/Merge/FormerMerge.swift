@@ -11,31 +11,26 @@ struct FormerMerge {
     private let options: MergeOptions
     private let journal: StateFolder
 
-    /// Nil if no such merge is in force; throws if that is unclear, and a repetition could insert the same rows again.
+    /// Nil if no such merge is in force.
     ///
-    /// After the receiving store was replaced, the rows that the merge wrote decide.
+    /// Throws if the receiving store was replaced since, and has the rows of the merge or not: with the same base, a repetition
+    /// would insert them twice, or bring deleted ones back.
     init?(
         of from: StoreLocation,
         into: StoreLocation,
         options: MergeOptions,
         records: [JournalRecord],
-        in journal: StateFolder,
-        surroundings: Surroundings
+        in journal: StateFolder
     ) throws {
         let state = MergeState(records)
         guard let source = try Self.identity(of: from),
             let merging = state.last(of: source, at: from, into: into)
         else { return nil }
-        (self.merging, self.from, self.into, self.options, self.journal) = (merging, from, into, options, journal)
-        guard try !state.isCertain(merging, JournalRecord.Receiver(into)) else { return }
-        switch try presence(surroundings) {
-        case .whole: return
-        case .none: return nil
-        case .unclear:
+        guard try state.isCertain(merging, JournalRecord.Receiver(into)) else {
             guard let base = options.base?.path, base == merging.source?.base else { return nil }
             throw MigrationError(
                 .needsDecision,
-                "the receiving store was replaced after an earlier merge, and has some of the rows of that merge",
+                "the receiving store was replaced after an earlier merge with this base, and may have the rows of that merge",
                 path: into.path,
                 advice:
                     "Nothing was merged. Name a copy of what both stores have in common now as the base, or merge by"
@@ -43,20 +38,11 @@ struct FormerMerge {
                 next: .diff(from.path, into.path)
             )
         }
+        (self.merging, self.from, self.into, self.options, self.journal) = (merging, from, into, options, journal)
     }
 
     static func identity(of source: StoreLocation) throws -> FileIdentity? {
         try Directory.open(path: source.folder).status(of: source.name)?.identity
-    }
-
-    private func presence(_ surroundings: Surroundings) throws -> MergePresence {
-        let folder = try journal.open()
-        let name = MergeRecords.name(of: .changeset, merging.epoch)
-        guard try folder.status(of: name) != nil else { return .unclear }
-        let record = try folder.openFile(name, for: .reading)
-        return try surroundings.reader.withView(of: into) { view in
-            try MergePresence(of: record, in: view.connection, surroundings.monitor)
-        }
     }
 
     /// True when the source is unchanged since; throws when its former state must be the base now.

@@ -253,14 +253,7 @@ public struct StoreMerging: Sendable {
     }
 
     private func former(_ records: [JournalRecord], in folder: StateFolder) throws -> FormerMerge? {
-        try FormerMerge(
-            of: from,
-            into: into,
-            options: options,
-            records: records,
-            in: folder,
-            surroundings: surroundings
-        )
+        try FormerMerge(of: from, into: into, options: options, records: records, in: folder)
     }
 
     /// Opens snapshots of base and source; the closure's last argument throws when either has changed.
