@@ -17,8 +17,8 @@ public struct StatusReport: Sendable {
         public let presence: Presence
         public let uuid: String?
         public let journalMode: StoreHeader.JournalMode?
-        /// True when the store is fenced.
-        public let isFenced: Bool
+        /// True when the store is fenced; nil for a store that cannot be read.
+        public let isFenced: Bool?
         /// The processes that have it open, as far as this user can see; for display only.
         public let holders: [Int32]
         /// The same processes with the names of their programs.
@@ -29,7 +29,7 @@ public struct StatusReport: Sendable {
             presence: Presence,
             uuid: String?,
             journalMode: StoreHeader.JournalMode?,
-            isFenced: Bool,
+            isFenced: Bool?,
             holders: [Int32],
             holderNames: String? = nil
         ) {

@@ -27,6 +27,7 @@ enum JSONValue: Equatable, Sendable {
     }
 
     static func optional(_ text: String?) -> JSONValue { text.map(JSONValue.string) ?? .null }
+    static func optional(_ flag: Bool?) -> JSONValue { flag.map(JSONValue.bool) ?? .null }
     static func optional(_ number: Int64?) -> JSONValue { number.map(JSONValue.integer) ?? .null }
     static func strings(_ texts: some Sequence<String>) -> JSONValue { .array(texts.map(JSONValue.string)) }
 

@@ -117,7 +117,7 @@ extension StatusReport.Place {
     var record: JSONValue {
         .object([
             ("path", .string(path)), ("presence", .string(presence.rawValue)), ("uuid", .optional(uuid)),
-            ("journalMode", .optional(journalMode?.rawValue)), ("fenced", .bool(isFenced)),
+            ("journalMode", .optional(journalMode?.rawValue)), ("fenced", .optional(isFenced)),
             ("holders", .array(holders.map { .integer(Int64($0)) })),
         ])
     }

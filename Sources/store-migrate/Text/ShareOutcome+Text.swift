@@ -176,7 +176,7 @@ extension RoleDescription {
 extension StatusReport {
     /// Both stores as text.
     func text(_ style: Style, command: (NextStep) -> String) -> String {
-        let accepts = run == .shared && old.presence == .store && !old.isFenced ? ", writes are accepted" : ""
+        let accepts = run == .shared && old.presence == .store && old.isFenced == false ? ", writes are accepted" : ""
         var rows = [["old", Escaped.path(old.path), old.text + accepts], ["new", Escaped.path(new.path), new.text]]
         rows.append(["run", transaction.map { "\(run.rawValue) (\($0))" } ?? run.rawValue])
         for finding in findings where finding.code == .storeKeptAside {
@@ -222,7 +222,7 @@ extension StatusReport.Place {
         case .store: words.append(uuid == nil ? "an SQLite store" : "a Core Data store")
         }
         if let journalMode { words.append(journalMode.rawValue) }
-        if isFenced { words.append("writes are refused") }
+        if isFenced == true { words.append("writes are refused") }
         if !holders.isEmpty { words.append("open in " + Escaped.text(holderNames)) }
         return words.joined(separator: ", ")
     }

@@ -30,6 +30,19 @@ struct FenceTests {
         }
     }
 
+    @Test("The status of a store that cannot be read does not say whether it is fenced")
+    func unreadable() throws {
+        let places = try Places()
+        try places.old.makeStore("CREATE TABLE t (id INTEGER PRIMARY KEY)", as: places.name)
+        try places.container.write(places.name, Array("this file is no database".utf8))
+
+        let status = try places.migrator().statusAndWait()
+
+        #expect(status.old.isFenced == false)
+        #expect(status.new.presence == .unreadable)
+        #expect(status.new.isFenced == nil)
+    }
+
     @Test(
         "A fence refuses every kind of write without crashing the writer",
         arguments: FencedTable.all,

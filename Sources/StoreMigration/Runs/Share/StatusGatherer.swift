@@ -132,7 +132,7 @@ struct StatusGatherer {
             presence: presence,
             uuid: inspection?.uuid,
             journalMode: inspection?.header.journalMode,
-            isFenced: inspection?.fence != nil,
+            isFenced: presence == .unreadable ? nil : inspection?.fence != nil,
             holders: holders,
             holderNames: OpenFiles.names(of: holders)
         )
