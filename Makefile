@@ -117,7 +117,7 @@ proofs: release-proofs
 # The harnesses and judges take most of the time, so they are built for release, too; the known mistakes are in a copy.
 release-proofs: static-libraries
 	swift build --build-tests $(SWIFT_FLAGS)
-	Tests/mistakes build
+	Tests/Mistakes/check build
 	for product in FaultShim proofs; do swift build $(RELEASE) --product "$$product"; done
 PROOFS = STORE_MIGRATE_TEST_BUILD="$$(swift build --show-bin-path)" "$$(swift build $(RELEASE) --show-bin-path)/proofs"
 
@@ -135,7 +135,7 @@ walks: install-deps
 
 # Applies known mistakes to a copy of the checkout, and prints which of them the walks detect.
 walk-mistakes: install-deps
-	Tests/mistakes walks
+	Tests/Mistakes/check walks
 
 # Checks reports in a browser, which it installs: complete, readable and within the page, wide and narrow, light and
 # dark. Leaves pictures in .build/report.

@@ -31,7 +31,7 @@ struct SeededBugs: Proof {
         let bugs = try SeededMistake.all().filter { $0.name.hasPrefix(scale.only) }
         var figure = Figure(unit: "mistakes", gate: bugs.count)
         guard FileManager.default.isExecutableFile(atPath: SeededMistake.buildFolder + "/proofs") else {
-            figure.violations.append("there is no build with the mistakes: run Tests/mistakes build")
+            figure.violations.append("there is no build with the mistakes: run Tests/Mistakes/check build")
             return figure
         }
         let questions = answered(Self.questions(about: bugs), until: scale.deadline)

@@ -2,7 +2,7 @@ import Foundation
 
 /// A known mistake in the commit protocol or in a merge, as a later change might make it: a patch in `Tests/Mistakes`.
 ///
-/// `Tests/mistakes build` builds a copy of the checkout with all of these patches; an environment variable enables one. A
+/// `Tests/Mistakes/check build` builds a copy of the checkout with all of these patches; an environment variable enables one. A
 /// harness or a suite that does not detect its mistake proves nothing.
 struct SeededMistake: Sendable, CustomStringConvertible {
     let name: String
