@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := test
-.PHONY: demo test verify reference reference-check reference-page compare corpus proofs release-proofs proofs-in-brief walks walk-mistakes manifests report-test lint format bench soak block-recorder fuzz sanitize coverage dist install fleet \
+.PHONY: demo test verify reference reference-check reference-page compare corpus proofs release-proofs proofs-in-brief walks walk-mistakes manifests report-test lint format bench soak block-recorder fuzz sanitize coverage mutants dist install fleet \
   documentation api-check newcomer static-libraries install-deps
 
 # What the build, the demonstration and the tests need: a command or a file, and the Debian package that contains it.
@@ -194,6 +194,14 @@ coverage: install-deps
 	swift build --build-tests $(SWIFT_FLAGS) --enable-code-coverage --scratch-path .build/coverage
 	Tests/coverage "$$(swift build --show-bin-path --scratch-path .build/coverage)" .build/coverage/profiles \
 	  StoreMigration ChangeMerging StoreWriting SafeFiles
+
+# Small mistakes in the modules that users' data depends on, one at a time, and those that no test of the module detects:
+# all of SafeFiles, and a sample of MUTANTS of each other module, which SEED draws.
+MUTANTS ?= 60
+mutants: install-deps
+	Tests/Mutants/check
+	Tests/Mutants/mutate SafeFiles:0=90 StoreWriting=80 StoreBackup=80 ChangeMerging=90 StoreMigration=90 \
+	  --sample $(MUTANTS) --seed $(or $(SEED),$(STORE_MIGRATE_SEED))
 
 # Installs what `make NAME` needs in addition, by the same rule.
 also-needs = @$(MAKE) --no-print-directory install-deps NEEDS="$(1)"
