@@ -98,6 +98,8 @@ struct DirectoryTests {
             { _ = try folder.status(of: name) },
             { try folder.move("a", to: name, in: folder) },
             { try folder.move(name, to: "b", in: folder) },
+            { try folder.exchange("a", with: name) },
+            { try folder.exchange(name, with: "a") },
             { try folder.removeFile(name) },
             { try folder.removeDirectory(name) },
             { _ = try FileLock.acquire(name, in: folder, deadline: Deadline(after: .zero)) },
@@ -105,6 +107,7 @@ struct DirectoryTests {
         for attempt in attempts {
             let error = #expect(throws: FileError.self) { try attempt() }
             #expect(error?.refusal == .invalidName)
+            #expect(error?.path == folder.path)
         }
         #expect(try folder.entries() == ["a"])
     }
@@ -154,6 +157,28 @@ struct DirectoryTests {
         try #require(symlink(path, folder.path + "/link") == 0)
         let error = #expect(throws: FileError.self) { try Directory.open(path: folder.path + "/link") }
         #expect(error?.refusal == .notUnicode)
+    }
+
+    @Test("An exchange gives each name the file of the other one")
+    func exchange() throws {
+        try folder.replace("a", with: [1], mode: 0o600)
+        try folder.replace("b", with: [2], mode: 0o600)
+        try folder.exchange("a", with: "b")
+        #expect(try folder.contents(of: "a", limit: 1) == [2])
+        #expect(try folder.contents(of: "b", limit: 1) == [1])
+        let error = #expect(throws: FileError.self) { try folder.exchange("a", with: "absent") }
+        #expect(error?.errno == .noSuchFileOrDirectory)
+    }
+
+    @Test("A folder that does not exist is absent; one that cannot be opened is an error")
+    func openIfPresent() throws {
+        try folder.replace("file", with: [1], mode: 0o600)
+        try #require(symlink(folder.path + "/loop", folder.path + "/loop") == 0)
+        #expect(try Directory.openIfPresent(path: folder.path)?.path == folder.path)
+        #expect(try Directory.openIfPresent(path: folder.path + "/absent") == nil)
+        #expect(try Directory.openIfPresent(path: folder.path + "/file/inner") == nil)
+        let error = #expect(throws: FileError.self) { try Directory.openIfPresent(path: folder.path + "/loop") }
+        #expect(error?.errno == .tooManySymbolicLinkLevels)
     }
 
     @Test("A missing file has no status, and opening it reports its absence")

@@ -58,6 +58,13 @@ struct DurableFileTests {
         #expect(error?.errno == .interrupted)
     }
 
+    @Test("A write of which the kernel accepts no byte fails instead of hanging")
+    func noProgress() throws {
+        let file = try folder(RecordingFileSystem(largestTransfer: 0)).createFile("a", mode: 0o600)
+        let error = #expect(throws: FileError.self) { try write("abc", to: file) }
+        #expect(error?.errno == .ioError)
+    }
+
     @Test("After a failed fsync a file rejects writes and never reports success")
     func abandoned() throws {
         let system = RecordingFileSystem()
@@ -67,13 +74,16 @@ struct DurableFileTests {
         #expect(throws: FileError.self) { try file.synchronize() }
         let synchronizations = system.calls.filter { $0.hasPrefix("synchronize") }.count
 
+        let other = try folder(system).createFile("b", mode: 0o600)
         let attempts: [() throws -> Void] = [
             { try file.synchronize() }, { try write("d", to: file) }, { try file.truncate(to: 0) },
             { try file.setMode(0o644) }, { try file.setOwner(user: nil, group: nil) },
+            { _ = try file.clone(from: other) },
         ]
         for attempt in attempts {
             let error = #expect(throws: FileError.self) { try attempt() }
             #expect(error?.refusal == .abandoned)
+            #expect(error?.path == temporary.directory.path + "/a")
         }
         #expect(system.calls.filter { $0.hasPrefix("synchronize") }.count == synchronizations, "fsync was not retried")
         #expect(try read(3, from: file) == "abc", "reading is still allowed")
@@ -89,7 +99,26 @@ struct DurableFileTests {
         try file.synchronize()
         try file.setMode(0o640)
         try file.synchronize()
-        #expect(kinds() == ["synchronize", "synchronize data", "synchronize"])
+        try file.setOwner(user: nil, group: nil)
+        try file.synchronize()
+        #expect(kinds() == ["synchronize", "synchronize data", "synchronize", "synchronize"])
+        let opened = try self.folder(system).openFile("a", for: .writing)
+        try write("def", to: opened)
+        try opened.synchronize()
+        #expect(kinds().last == "synchronize data", "the names and mode of an existing file are durable already")
+    }
+
+    @Test("A file whose mode cannot be set is not created")
+    func modeFailure() throws {
+        let system = RecordingFileSystem()
+        let folder = try folder(system)
+        // The calls before it open the file and read the folder's path.
+        system.fail(after: [2], with: .ioError)
+        let error = #expect(throws: FileError.self) { try folder.createFile("a", mode: 0o600) }
+        #expect(system.calls.contains("setMode"))
+        #expect(error?.operation == "set the mode of")
+        #expect(error?.errno == .ioError)
+        #expect(try folder.entries() == [])
     }
 
     @Test("A full disk is reported with the file and the kernel's error")
@@ -116,6 +145,7 @@ struct DurableFileTests {
         try file.close()
         let error = #expect(throws: FileError.self) { try file.synchronize() }
         #expect(error?.refusal == .closed)
+        #expect(error?.path == folder.path + "/a")
     }
 
     @Test("An invalid offset is refused", arguments: [-1, Int64.min, Int64.max])
@@ -134,6 +164,20 @@ struct DurableFileTests {
         let copy = try folder.createFile("b", mode: 0o600)
         let isCloned = try copy.clone(from: source)
         #expect(try read(100, from: copy) == (isCloned ? "content" : ""))
+    }
+
+    @Test("A file that may share blocks of a second file is flushed with fsync")
+    func cloned() throws {
+        let system = RecordingFileSystem(pretendsToClone: true)
+        let folder = try folder(system)
+        let source = try folder.createFile("a", mode: 0o600)
+        let copy = try folder.createFile("b", mode: 0o600)
+        for file in [source, copy] { try file.synchronize() }
+        #expect(try copy.clone(from: copy))
+        #expect(!system.calls.contains("clone"), "a file has the blocks of its own")
+        #expect(try copy.clone(from: source))
+        try copy.synchronize()
+        #expect(system.calls.suffix(2) == ["clone", "synchronize"])
     }
 
     @Test(

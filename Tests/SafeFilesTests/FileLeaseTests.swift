@@ -46,6 +46,27 @@ struct FileLeaseTests {
         #expect(try acquireSoon(on: "file") != nil)
     }
 
+    @Test("A lease with a deadline is granted when the other process closes the file, and nil if it does not")
+    func deadline() throws {
+        let holder = try HeldProcess("exec 3<\"$1\"; echo open; exec cat", folder.path + "/file")
+        for time in [.zero, .milliseconds(5)] as [Duration] {
+            #expect(try FileLease.acquire(on: "file", in: folder, deadline: Deadline(after: time)) == nil)
+        }
+        let system = RecordingFileSystem()
+        let watched = try Directory.open(path: folder.path, operations: system)
+        let late = Deadline(after: .milliseconds(100))
+        #expect(try FileLease.acquire(on: "file", in: watched, deadline: late) == nil)
+        // Milliseconds: 1, 2, 4, 8, 16, 32, and the rest.
+        #expect((1...7).contains(system.calls.count { $0 == "poll" }))
+        let path = folder.path
+        let waiter = SeparateThread {
+            let folder = try Directory.open(path: path)
+            return try FileLease.acquire(on: "file", in: folder, deadline: Deadline(after: .seconds(60))) != nil
+        }
+        holder.kill()
+        #expect(try waiter.value())
+    }
+
     @Test("A file that this process has open is neither leased nor opened")
     func openHere() throws {
         let file = try folder.openFile("file", for: .reading)

@@ -27,6 +27,49 @@ struct FileLockTests {
         #expect(try FileLock.acquire("lock", in: folder, deadline: atOnce) != nil)
     }
 
+    @Test("The file of a lock is its owner's alone, and is closed when the lock is released")
+    func closed() throws {
+        let lock = try #require(try FileLock.acquire("lock", in: folder, deadline: atOnce))
+        #expect(try folder.status(of: "lock")?.mode == 0o600)
+        lock.release()
+        let error = #expect(throws: FileError.self) { try lock.file.status() }
+        #expect(error?.refusal == .closed)
+    }
+
+    @Test("A file that gets a second name before it is opened is not locked, and the error names it")
+    func linkedAfterLooking() throws {
+        try folder.createFile("guard", mode: 0o600).close()
+        try #require(link(folder.path + "/guard", folder.path + "/second") == 0)
+        // The first status call fails as if the name did not exist yet.
+        let system = RecordingFileSystem(failures: [2: .noSuchFileOrDirectory])
+        let watched = try Directory.open(path: folder.path, operations: system)
+        let error = #expect(throws: FileError.self) { try FileLock.acquire("guard", in: watched, deadline: atOnce) }
+        #expect(error?.description == "cannot lock, it has 2 names (hard links): \(folder.path)/guard")
+        #expect(system.calls.contains("open guard locking"))
+        let early = #expect(throws: FileError.self) { try FileLock.acquire("guard", in: folder, deadline: atOnce) }
+        #expect(early == error)
+    }
+
+    @Test("A file that cannot be opened is not locked, and the error names it")
+    func unopened() throws {
+        let system = RecordingFileSystem()
+        let watched = try Directory.open(path: folder.path, operations: system)
+        system.fail(opening: "guard", with: .ioError)
+        let error = #expect(throws: FileError.self) { try FileLock.acquire("guard", in: watched, deadline: atOnce) }
+        #expect(error?.description == "cannot lock, \(Errno.ioError.description): \(folder.path)/guard")
+    }
+
+    @Test("Without inotify the pauses between two attempts grow")
+    func growingPauses() throws {
+        let lock = try #require(try FileLock.acquire("lock", in: folder, deadline: atOnce))
+        let system = RecordingFileSystem(refusesWatches: true)
+        let watched = try Directory.open(path: folder.path, operations: system)
+        #expect(try FileLock.acquire("lock", in: watched, deadline: Deadline(after: .milliseconds(100))) == nil)
+        // Milliseconds: 1, 2, 4, 8, 16, 32, and the rest.
+        #expect((1...7).contains(system.calls.count { $0 == "poll" }))
+        lock.release()
+    }
+
     @Test("A released lock is free at once, even if a child process still has its file open")
     func inheritedByChild() throws {
         func takeAndInherit() throws -> (lock: FileLock, inherited: Int32) {

@@ -34,7 +34,8 @@ struct IntroductionTests {
         let naming = try #require(calls.firstIndex(of: "rename file file"))
         #expect(closing < naming)
         #expect(calls.firstIndex { $0.hasPrefix("open file") } == calls.lastIndex { $0.hasPrefix("open file") })
-        #expect(calls[naming...].contains("synchronize"))
+        let flushing = try #require(calls[naming...].firstIndex(of: "synchronize"))
+        #expect(calls[naming..<flushing].contains { $0.hasPrefix("removeDirectory .store-migrate-new-") })
         #expect(try folder.entries() == ["file"])
         #expect(try folder.status(of: "file")?.mode == 0o640)
     }
@@ -76,6 +77,9 @@ struct IntroductionTests {
         #expect(try folder.isIntroduced("file"))
         #expect(try folder.entries() == ["file"])
         #expect(try folder.status(of: "file")?.linkCount == 1)
+        let count = system.calls.count
+        #expect(try folder.isIntroduced("file"))
+        #expect(system.calls.dropFirst(count) == ["status file"], "the folder of a file with one name is not listed")
     }
 
     @Test("Leftovers of killed processes are removed on request")
@@ -86,5 +90,15 @@ struct IntroductionTests {
             folder.removeUnintroduced()
             #expect(try folder.entries() == [])
         }
+    }
+
+    @Test("Each introduction removes the leftovers of killed processes")
+    func abandonedMeanwhile() throws {
+        let digits = String(repeating: "0a", count: 10)
+        for name in ["one", "two"] {
+            try make(folder.createDirectory(".store-migrate-new-\(digits)", mode: 0o700))
+            _ = try folder.introduce(name) { try $0.createFile(name, mode: 0o600).close() }
+        }
+        #expect(try folder.entries() == ["one", "two"])
     }
 }

@@ -1,6 +1,7 @@
 import CTestSupport
 import Glibc
 import SafeFiles
+import TestSupport
 import Testing
 
 @Suite("OpenFiles")
@@ -43,6 +44,23 @@ struct OpenFilesTests {
         lock.release()
         #expect(try OpenFiles.lockHolders(of: identity) == [])
         reader.kill()
+    }
+
+    @Test("A lock of a process whose open files are hidden is found by its file", .enabled(if: geteuid() == 0))
+    func hidden() throws {
+        try folder.createFile("file", mode: 0o600).close()
+        let identity = try #require(try folder.status(of: "file")).identity
+        let script = "exec flock --no-fork \"$1\" sh -c 'echo held; exec cat'"
+        let holder = try HeldProcess(script, folder.path + "/file")
+        let (locking, holding) = try SeparateThread(asOrdinaryUser: true) {
+            (try OpenFiles.lockHolders(of: identity), OpenFiles.holders(of: identity))
+        }
+        .value()
+        #expect(locking == [holder.identifier])
+        #expect(holding == [])
+        #expect(try OpenFiles.lockHolders(of: identity) == [holder.identifier])
+        holder.kill()
+        #expect(try OpenFiles.lockHolders(of: identity) == [])
     }
 
     @Test("Holders include another process that has the file open")

@@ -55,6 +55,8 @@ struct OpeningTests {
             #expect(error?.refusal == row.refusal)
         }
         #expect(try folder.status(of: "name") == before)
+        let error = #expect(throws: FileError.self) { try folder.openFile("name", for: .writing) }
+        #expect(error?.description == "cannot open to write, \(row.refusal): \(folder.path)/name")
     }
 
     @Test("A device is refused without being opened")
@@ -73,7 +75,7 @@ struct OpeningTests {
         let system = RecordingFileSystem(failures: [2: .noSuchFileOrDirectory])
         let watched = try Directory.open(path: folder.path, operations: system)
         let error = #expect(throws: FileError.self) { try watched.openFile("name", for: .reading) }
-        #expect(error?.refusal == .wrongKind(.fifo))
+        #expect(error?.description == "cannot open to read, it is a FIFO: \(folder.path)/name")
         #expect(system.calls.contains("open name reading"))
     }
 

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("ProcessIdentity")
 struct ProcessIdentityTests {
-    /// The environment variable with the user and the group to become, separated by a colon.
+    /// The environment variable with an owner, a group of a file, and the group to become, separated by colons.
     private static let variable = "STORE_MIGRATE_TESTS_BECOME"
     private static let owner = (ProcessInfo.processInfo.environment[variable] ?? "").split(separator: ":")
         .compactMap { UInt32($0) }
@@ -26,7 +26,7 @@ struct ProcessIdentityTests {
     @Test(
         "Root becomes the owner of a file for good, and drops root's groups",
         .enabled(if: geteuid() == 0),
-        arguments: ["65534:65534", "61234:61235"]
+        arguments: ["65534:65534:65534", "65534:61235:65534", "61234:61235:61235"]
     )
     func root(owner: String) throws {
         // Runs in a child process, because root is dropped for good. An exit test would wait for any child, and forever
@@ -40,12 +40,13 @@ struct ProcessIdentityTests {
 
     @Test(
         "A process becomes the given user",
-        .enabled(if: ProcessIdentityTests.owner.count == 2)
+        .enabled(if: ProcessIdentityTests.owner.count == 3)
     )
     func becomesOwner() throws {
+        // A user in the database gets the group that is listed there.
         let (user, group) = try (#require(Self.owner.first), #require(Self.owner.last))
         let temporary = try TemporaryDirectory(prefix: "process-identity-tests")
-        try temporary.directory.setOwner(user: user, group: group)
+        try temporary.directory.setOwner(user: user, group: Self.owner[1])
         try ProcessIdentity.becomeOwner(of: temporary.directory.status())
         #expect(getuid() == user)
         #expect(geteuid() == user)

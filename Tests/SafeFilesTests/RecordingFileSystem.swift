@@ -16,18 +16,21 @@ package final class RecordingFileSystem: FileSystemOperations {
     private let largestTransfer: Int
     private let fileSystemType: UInt64?
     private let refusesWatches: Bool
+    private let pretendsToClone: Bool
 
-    /// Fails the calls with these numbers, counted from zero.
+    /// Fails the calls with these numbers, counted from zero; `pretendsToClone` is for file systems without clones.
     package init(
         failures: [Int: Errno] = [:],
         largestTransfer: Int = .max,
         fileSystemType: UInt64? = nil,
-        refusesWatches: Bool = false
+        refusesWatches: Bool = false,
+        pretendsToClone: Bool = false
     ) {
         state = Mutex(State(failures: failures))
         self.largestTransfer = largestTransfer
         self.fileSystemType = fileSystemType
         self.refusesWatches = refusesWatches
+        self.pretendsToClone = pretendsToClone
     }
 
     /// The calls so far: the operation and its name, if any.
@@ -216,7 +219,9 @@ extension RecordingFileSystem {
     }
 
     package func clone(_ destination: Int32, from source: Int32) throws(Errno) {
-        try record("clone") { () throws(Errno) in try system.clone(destination, from: source) }
+        try record("clone") { () throws(Errno) in
+            if !pretendsToClone { try system.clone(destination, from: source) }
+        }
     }
 
     package func lock(_ descriptor: Int32) throws(Errno) {

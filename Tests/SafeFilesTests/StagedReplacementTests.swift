@@ -27,12 +27,53 @@ struct StagedReplacementTests {
         #expect(try folder.entries() == ["note"])
     }
 
+    @Test("The new content and mode are durable before the rename, and the rename before the replacement ends")
+    func order() throws {
+        try folder.replace("note", with: Array("old".utf8), mode: 0o600)
+        let system = RecordingFileSystem()
+        try Directory.open(path: folder.path, operations: system).replace("note", with: [1], mode: 0o640)
+        let changes = ["truncate", "write", "setMode", "synchronize", "rename"]
+        #expect(
+            system.calls.filter { call in changes.contains { call.hasPrefix($0) } } == [
+                "truncate", "write", "setMode", "synchronize", "rename note.new note replacing", "synchronize",
+            ]
+        )
+    }
+
+    @Test("A longer leftover of an interrupted replacement adds nothing to the new content")
+    func longerLeftover() throws {
+        let left = try folder.createFile("note.new", mode: 0o600)
+        try Array("a long leftover".utf8).withUnsafeBytes { try left.write($0, at: 0) }
+        try left.close()
+        try folder.replace("note", with: Array("new".utf8), mode: 0o600)
+        #expect(try text("note") == "new")
+    }
+
     @Test("A cancelled or released staged replacement leaves no file")
     func cancel() throws {
         try folder.stageReplacement(of: "note", with: [1], mode: 0o600).cancel()
         #expect(try folder.entries().isEmpty)
         _ = try folder.stageReplacement(of: "note", with: [1], mode: 0o600)
         #expect(try folder.entries().isEmpty)
+    }
+
+    @Test("A committed or cancelled replacement keeps no file open, and a later one is not affected by its release")
+    func settled() throws {
+        let system = RecordingFileSystem()
+        let watched = try Directory.open(path: folder.path, operations: system)
+        let open = system.openDescriptors.count
+        let committed = try watched.stageReplacement(of: "note", with: [1], mode: 0o600)
+        try committed.commit()
+        #expect(system.openDescriptors.count == open)
+        var cancelled: StagedReplacement? = try watched.stageReplacement(of: "note", with: [2], mode: 0o600)
+        cancelled?.cancel()
+        #expect(system.openDescriptors.count == open)
+        let later = try watched.stageReplacement(of: "note", with: [3], mode: 0o600)
+        withExtendedLifetime(committed) {}
+        withExtendedLifetime(cancelled) {}
+        cancelled = nil
+        try later.commit()
+        #expect(try folder.contents(of: "note", limit: 10) == [3])
     }
 
     @Test("A file left under two names by a power cut can be replaced")
@@ -132,6 +173,15 @@ struct StagedReplacementTests {
             #expect(try !folder.openDirectory("closed").allowsWriting())
         }
         #expect(try folder.allowsWriting("absent") == nil)
+        try folder.setMode(0o777)
+        // Names in a folder need the permission to search it; a file need not be executable.
+        let (own, closed) = try SeparateThread(asOrdinaryUser: true) {
+            let folder = try Directory.open(path: path)
+            try folder.createFile("own", mode: 0o600).close()
+            return try (folder.allowsWriting("own"), folder.createDirectory("list", mode: 0o600).allowsWriting())
+        }
+        .value()
+        #expect(own == true && !closed)
     }
 
     @Test(

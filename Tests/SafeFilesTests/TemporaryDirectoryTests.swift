@@ -11,6 +11,8 @@ struct TemporaryDirectoryTests {
         var temporary: TemporaryDirectory? = try TemporaryDirectory(prefix: "temporary")
         let folder = try #require(temporary?.directory)
         #expect(try folder.status().mode == 0o700)
+        let parent = getenv("TMPDIR").map { String(cString: $0) } ?? ""
+        #expect(try folder.path.hasPrefix(Directory.open(path: parent.isEmpty ? "/tmp" : parent).path + "/temporary-"))
         let inner = try folder.createDirectory("inner", mode: 0o700)
         try inner.replace("file", with: [1], mode: 0o400)
         let path = folder.path
