@@ -89,17 +89,19 @@ extension MergeJudge {
     func objectionsToParkedRows(_ scratch: Scratch, isTidy: Bool) throws -> [String] {
         guard kind != .unshareFenced else { return [] }
         let paths = try scratch.listing().filter { $0.contains("/.store-migrate/") && $0.hasSuffix(".parked.jsonl") }
-        let expected = try Self.object(Data(Self.loser.utf8))
+        let expected = try Self.canonical(Data(Self.loser.utf8))
         let files = try paths.map { path in
             try Data(contentsOf: URL(fileURLWithPath: scratch.path + "/" + path)).split(separator: 10)
-                .map { try? Self.object($0) }
+                .map { try? Self.canonical($0) }
         }
         if !files.contains([expected]) { return ["the loser is not parked: \(files)"] }
         return isTidy && files.count != 1 ? ["the loser is parked in \(files.count) files"] : []
     }
 
-    private static func object(_ data: Data) throws -> NSDictionary? {
-        try JSONSerialization.jsonObject(with: data) as? NSDictionary
+    /// A JSON object as text with sorted keys: whether two dictionaries of Foundation count as equal depends on the build.
+    private static func canonical(_ data: Data) throws -> String {
+        let object = try JSONSerialization.jsonObject(with: data)
+        return String(decoding: try JSONSerialization.data(withJSONObject: object, options: .sortedKeys), as: UTF8.self)
     }
 
     /// The displaced old store is kept complete, once.
