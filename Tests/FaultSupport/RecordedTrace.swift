@@ -123,7 +123,8 @@ extension Scratch {
 extension Judge {
     /// Objections to a scratch folder right after a fault, by the judge and by the model.
     package func objectionsAfterFault(_ scratch: Scratch, _ fault: Fault, _ ending: Command.Ending) throws -> [String] {
-        try afterFault(scratch, fault, ending) + replay(scratch, hasEnded: ending == .exited(0))
+        if ending == .exited(5) { scratch.hasFailedProof.withLock { $0 = true } }
+        return try afterFault(scratch, fault, ending) + replay(scratch, hasEnded: ending == .exited(0))
     }
 
     /// Objections after the command was run again, by the judge and by the model.
@@ -133,7 +134,7 @@ extension Judge {
 
     /// The model's objection to the journals and the files in a scratch folder.
     func replay(_ scratch: Scratch, hasEnded: Bool, comparesFiles: Bool = true) throws -> [String] {
-        guard isModelled, var trace = try scratch.trace() else { return [] }
+        guard isModelled, !scratch.hasFailedProof.withLock(\.self), var trace = try scratch.trace() else { return [] }
         trace.hasEnded = hasEnded
         trace.comparesFiles = comparesFiles
         trace.occupant = occupant

@@ -28,6 +28,8 @@ package final class Scratch: Sendable {
     package var privatePath: String { temporary.directory.path }
     /// The original files that the current ones represent.
     let guise = Mutex(Guise())
+    /// True after a run whose proof failed and which therefore took its fence back; the model knows no damaged store.
+    let hasFailedProof = Mutex(false)
     static let reportName = "report"
     private let outputPath: String
 
