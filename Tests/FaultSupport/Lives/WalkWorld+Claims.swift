@@ -39,8 +39,7 @@ extension WalkWorld {
             return found
         case "merge":
             guard !call.words.contains("--from-parked") else { return [] }
-            let late = contents[new]?.tokens.subtracting(before[new]?.tokens ?? []) ?? []
-            return try stranded(at: new, for: old, deleting: nil, late: call.liveWriter?.place == new ? late : [])
+            return try unmerged(from: new, into: old, before)
         case "unshare":
             guard let content = contents[old] else { return [("L4", "nothing is at \(name(old)) after unshare")] }
             if let moved = before[new]?.refusal,
@@ -62,6 +61,16 @@ extension WalkWorld {
             return contents[old] == nil ? [] : [("L4", "the retired store is at \(name(old))")]
         default: return []
         }
+    }
+
+    /// Versions in the source of a merge that are neither in the receiver nor parked; a copy of the receiver that a restore kept
+    /// does not count.
+    private func unmerged(from source: Int, into receiver: Int, _ before: [StoreContent?]) throws -> [(String, String)]
+    {
+        guard let from = before[source], let into = contents[receiver] else { return [] }
+        var missing = from.tokens.subtracting(into.tokens).filter(model.isAlive)
+        for path in named.sorted() where path.hasSuffix(".parked.jsonl") { missing.subtract(try tokens(in: path)) }
+        return missing.sorted().map { ("L4", "\($0) of \(name(source)) is not in \(name(receiver)) after the merge") }
     }
 
     /// The promised treatment of the old store of a share; nil where it depends on an earlier share, and no report says it.
