@@ -137,12 +137,19 @@ struct WalkModel: Sendable {
         return result
     }
 
+    /// Columns that SQLite computes from others.
+    private static let generated: Set<String> = ["size", "kind"]
+
     /// True for a version that shares no value with an earlier one: a merge counts it as a new row with a reused key.
+    ///
+    /// Nulls of the earlier one and generated columns do not count.
     func isSeparate(_ token: String) -> Bool {
         guard let values = versions[token]?.content.values else { return false }
-        return ancestors(of: token)
+        return ancestors(of: token).compactMap { versions[$0]?.content.values }
             .contains { earlier in
-                versions[earlier]?.content.values.allSatisfy { $0.value != values[$0.key] } == true
+                earlier.allSatisfy { column, value in
+                    Self.generated.contains(column) || value == "n" || value != values[column]
+                }
             }
     }
 

@@ -253,7 +253,8 @@ extension WalkWorld {
             for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
             where name.hasSuffix(".parked.jsonl") { found.insert(folder + "/" + name) }
         }
-        defer { parkedFiles.formUnion(found) }
+        // A merge removes the file of a killed attempt that was not committed.
+        defer { parkedFiles = found }
         return found.subtracting(parkedFiles)
     }
 

@@ -84,7 +84,7 @@ package final class WalkWorld {
     /// Every path below the scratch folder that a command's output named.
     var named: Set<String> = []
     var archives: [Archive] = []
-    /// The files of parked rows seen so far.
+    /// The files of parked rows that the last command left.
     var parkedFiles: Set<String> = []
     /// The versions that each store got from its last merges.
     var brought: [Int: Set<String>] = [:]
