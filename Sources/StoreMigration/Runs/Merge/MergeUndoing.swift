@@ -196,8 +196,8 @@ public struct MergeUndoing: Sendable {
             "no journal records a merge into this store",
             path: store.path,
             advice:
-                "If the journal is in another state folder, name that folder. A merge cannot be undone after the store"
-                + " store was replaced, restored or retired.",
+                "If the journal is in another state folder, name that folder. A merge cannot be undone once its"
+                + " store was restored, replaced, unshared or retired.",
             next: .inspect(path: store.path)
         )
     }
