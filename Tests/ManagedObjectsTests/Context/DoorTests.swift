@@ -31,6 +31,27 @@ struct DoorTests {
         #expect([fromElsewhere, waiting, onMain] == [2, 2, 2])
     }
 
+    @Test("Several contexts of the main queue are entered on it, also from inside each other")
+    func severalOnMainQueue() async throws {
+        let stack = try SiblingStack()
+        let contexts = (0..<3)
+            .map { _ in
+                ManagedObjectContext(.mainQueue, coordinator: stack.container.persistentStoreCoordinator)
+            }
+        let counts = try await MainActor.run {
+            try contexts.map { context in
+                try context.performAndWait { outer in
+                    try outer.insertDummies(1)
+                    try outer.save()
+                    return try contexts.reduce(0) { sum, inner in
+                        try sum + inner.performAndWait { try $0.all("TestDummy").count }
+                    }
+                }
+            }
+        }
+        #expect(counts == [3, 6, 9])
+    }
+
     @Test("A context can be entered from inside itself and from inside another context")
     func nesting() throws {
         let stack = try SiblingStack()

@@ -63,7 +63,7 @@ public actor ManagedObjectContext {
         persistentStoreCoordinator = coordinator
         self.parent = parent
         self.name = name
-        executor = QueueExecutor(concurrencyType == .mainQueue ? .main : DispatchQueue(label: "ManagedObjectContext"))
+        executor = concurrencyType == .mainQueue ? .main : QueueExecutor(DispatchQueue(label: "ManagedObjectContext"))
         graph = ObjectGraph(parent ?? coordinator)
         graph.context = self
     }
@@ -276,8 +276,11 @@ extension ManagedObjectContext {
     }
 }
 
-/// Runs the jobs of one context on a queue, so that both `await` and a blocking wait can enter it.
+/// Runs the jobs of a context on a queue, so that both `await` and a blocking wait can enter it.
 final class QueueExecutor: SerialExecutor {
+    /// The executor of all contexts on the main queue, because a queue remembers one executor only.
+    static let main = QueueExecutor(.main)
+
     private static let key = DispatchSpecificKey<ObjectIdentifier>()
 
     let queue: DispatchQueue
