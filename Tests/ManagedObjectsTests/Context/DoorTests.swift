@@ -68,6 +68,45 @@ struct DoorTests {
         #expect(count == 3)
     }
 
+    @Test("A context is entered again from inside another context that was entered from it")
+    func enteredAgain() throws {
+        let stack = try SiblingStack()
+        let (main, background) = (stack.main, stack.background)
+        for _ in 0..<2 {
+            try main.performAndWait { outer in
+                try background.performAndWait { context in
+                    try main.performAndWait { inner in
+                        try inner.insertDummies(1)
+                        try background.performAndWait { _ = try $0.all("TestDummy") }
+                    }
+                    try context.insertDummies(1)
+                    try context.save()
+                }
+                try outer.save()
+            }
+        }
+        #expect(try background.performAndWait { try $0.all("TestDummy").count } == 4)
+    }
+
+    @Test("A child of a context on the main queue reads and saves on that queue")
+    func childOnMainQueue() async throws {
+        let stack = try SiblingStack()
+        let parent = ManagedObjectContext(.mainQueue, coordinator: stack.container.persistentStoreCoordinator)
+        let child = ManagedObjectContext(.privateQueue, parent: parent)
+        let counts = try await MainActor.run {
+            try child.performAndWait { child in
+                try child.insertDummies(2)
+                try child.save()
+            }
+            let saved = try parent.performAndWait { parent in
+                try parent.save()
+                return try child.performAndWait { try $0.all("TestDummy").count }
+            }
+            return try [saved, child.performAndWait { try $0.all("TestDummy").count }]
+        }
+        #expect(counts == [2, 2])
+    }
+
     @Test("perform runs work in order and rethrows its errors")
     func order() async throws {
         let stack = try SiblingStack()
@@ -91,6 +130,33 @@ struct DoorTests {
         await #expect(throws: ManagedObjectError.self) {
             try await stack.main.perform { try $0.insertNewObject(forEntityName: "Unknown").isFault }
         }
+    }
+
+    @Test("An observer that is released with another observation of the same context ends both")
+    func nestedObservations() throws {
+        final class Screen: Sendable {
+            let notices = Notices()
+            let observation: ChangeObservation
+            init(_ context: ManagedObjectContext) {
+                observation = context.onDidSave { [notices] in notices.append($0) }
+            }
+        }
+        let stack = try SiblingStack()
+        let screen = Screen(stack.background)
+        let notices = screen.notices
+        let observation = stack.background.onDidSave { [screen] in screen.notices.append($0) }
+        let save = {
+            try stack.background.performAndWait { context in
+                try context.insertDummies(1)
+                try context.save()
+            }
+        }
+        try save()
+        #expect(notices.all.count == 2)
+        withExtendedLifetime(consume screen) {}
+        observation.cancel()
+        try save()
+        #expect(notices.all.count == 2)
     }
 
     @Test("Saves arrive in the stream, and a cancelled observation receives none")

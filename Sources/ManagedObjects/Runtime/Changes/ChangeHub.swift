@@ -19,7 +19,9 @@ package final class ChangeHub<Notice: Sendable>: Sendable {
             return state.next
         }
         return ChangeObservation { [weak self] in
-            self?.state.withLock { _ = $0.observers.removeValue(forKey: number) }
+            // What the observer holds is released after the lock: it may hold another observation.
+            let removed = self?.state.withLock { $0.observers.removeValue(forKey: number) }
+            withExtendedLifetime(removed) {}
         }
     }
 

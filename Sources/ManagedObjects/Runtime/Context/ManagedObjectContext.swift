@@ -281,13 +281,14 @@ final class QueueExecutor: SerialExecutor {
     /// The executor of all contexts on the main queue, because a queue remembers one executor only.
     static let main = QueueExecutor(.main)
 
-    private static let key = DispatchSpecificKey<ObjectIdentifier>()
+    /// The executors that a thread on a queue is in: that of the queue, and those whose blocking wait led there.
+    private static let entered = DispatchSpecificKey<[ObjectIdentifier]>()
 
     let queue: DispatchQueue
 
     init(_ queue: DispatchQueue) {
         self.queue = queue
-        queue.setSpecific(key: Self.key, value: ObjectIdentifier(queue))
+        queue.setSpecific(key: Self.entered, value: [ObjectIdentifier(self)])
     }
 
     func enqueue(_ job: consuming ExecutorJob) {
@@ -295,13 +296,24 @@ final class QueueExecutor: SerialExecutor {
         queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
     }
 
-    func checkIsolated() { dispatchPrecondition(condition: .onQueue(queue)) }
+    func checkIsolated() {
+        if !isCurrent { dispatchPrecondition(condition: .onQueue(queue)) }
+    }
 
-    /// True on the queue.
-    var isCurrent: Bool { DispatchQueue.getSpecific(key: Self.key) == ObjectIdentifier(queue) }
+    /// True on the queue, and on a queue that a blocking wait has entered from it.
+    private var isCurrent: Bool {
+        DispatchQueue.getSpecific(key: Self.entered)?.contains(ObjectIdentifier(self)) ?? false
+    }
 
-    /// Runs work on the queue and waits for it; runs it directly when already on the queue.
+    /// Runs work on the queue and waits for it; runs it directly when already inside.
     func wait<R: Sendable>(_ work: () throws -> R) rethrows -> R {
-        try isCurrent ? work() : queue.sync(execute: work)
+        guard !isCurrent else { return try work() }
+        guard let outer = DispatchQueue.getSpecific(key: Self.entered) else { return try queue.sync(execute: work) }
+        return try queue.sync {
+            // The queue is this call's alone until it returns.
+            queue.setSpecific(key: Self.entered, value: outer + [ObjectIdentifier(self)])
+            defer { queue.setSpecific(key: Self.entered, value: [ObjectIdentifier(self)]) }
+            return try work()
+        }
     }
 }
