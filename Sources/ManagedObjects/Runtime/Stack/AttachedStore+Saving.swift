@@ -72,9 +72,10 @@ extension AttachedStore {
             }
             forgetPendingMetadata(metadata)
             // Update the time, because concurrent readers have read the rows before the commit.
-            outcome.rows = outcome.rows.map { $0.read(at: .now) }
+            let time = ContinuousClock.now
+            outcome.rows = outcome.rows.map { $0.read(at: time) }
             cache.withLock { cache in
-                cache.update(outcome.rows)
+                cache.save(outcome.rows)
                 cache.forget(outcome.deleted)
             }
             return outcome
