@@ -22,9 +22,9 @@ package struct Deadline: Sendable {
 
     /// The time left in whole milliseconds, rounded up, as `poll(2)` takes it.
     package var remainingMilliseconds: Int32 {
-        let (seconds, attoseconds) = remaining.components
+        let (seconds, attoseconds) = min(remaining, .milliseconds(Int64(Int32.max))).components
         let milliseconds = seconds * 1000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
-        return Int32(clamping: milliseconds)
+        return Int32(milliseconds)
     }
 
     /// Waits for a random part of `time`, at most until the deadline; random, so that competing processes do not retry in step.

@@ -11,7 +11,7 @@ enum Interruption {
     /// True once such a signal has arrived.
     static var isRequested: Bool { flag.load(ordering: .relaxed) }
 
-    /// Installs the handlers; a signal that this process inherited as ignored stays ignored.
+    /// Installs the handlers; a signal that this process inherited as ignored, and that would end it, stays ignored.
     static func listen() {
         _ = isRequested
         for signal in [SIGINT, SIGTERM, SIGHUP] {
@@ -24,6 +24,8 @@ enum Interruption {
             action.sa_flags = Int32(bitPattern: UInt32(SA_RESETHAND))
             sigaction(signal, &action, nil)
         }
+        // Where it is ignored, as by some daemons, the kernel keeps no status of a child.
+        signal(SIGCHLD, SIG_DFL)
         // A closed output pipe must not kill a run between two steps.
         signal(SIGPIPE, SIG_IGN)
         // Nor does a limit on the size of files: the write fails instead.

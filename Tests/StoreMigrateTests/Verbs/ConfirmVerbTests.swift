@@ -42,6 +42,14 @@ struct ConfirmVerbTests {
         #expect(try await SQLiteProgram.content(new) == SQLiteProgram.content(old))
     }
 
+    @Test("A caller that ignores the end of its children does not hide that of the program")
+    func ignoredChildren() async throws {
+        let ignoring = ["perl", "-e", "$SIG{CHLD} = 'IGNORE'; exec @ARGV or die", "--"]
+        let words = try ["share", old, new, "--confirm", await program("exit 0")]
+        let run = try await Tool.run(command: ignoring + [try Tool.path] + words)
+        #expect(run.status == 0, "\(run.errors)")
+    }
+
     @Test(
         "A program that declines or fails stops the share with one line, and nothing is changed",
         arguments: [

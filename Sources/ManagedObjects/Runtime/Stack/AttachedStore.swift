@@ -57,7 +57,12 @@ final class AttachedStore: Sendable {
     let suspension: StoreSuspension
 
     var uuid: String { contents.metadata.uuid }
-    var lockTimeout: Duration { .milliseconds(Int64(max(0, min(description.timeout, 86_400)) * 1000)) }
+    var lockTimeout: Duration { Self.lockTimeout(of: description) }
+
+    /// At most a day.
+    private static func lockTimeout(of description: PersistentStoreDescription) -> Duration {
+        .milliseconds(Int64(max(0, min(description.timeout, 86_400)) * 1000))
+    }
 
     /// False for an empty history that the description does not ask for: it stays empty.
     var recordsHistory: Bool { contents.hasHistory && (contents.holdsHistory || description.isHistoryTrackingEnabled) }
@@ -255,7 +260,7 @@ extension AttachedStore {
             description.shouldInferMappingModelAutomatically, !description.isReadOnly
         else { throw error }
         let location = StoreLocation(url: description.url)
-        let timeout = Duration.seconds(description.timeout)
+        let timeout = lockTimeout(of: description)
         let external = try ExternalData.open(of: location, in: Directory.open(path: location.folder))
         let connection = try StoreConnection(location, access: .liveWriting, lockTimeout: timeout)
         defer { try? connection.close() }
