@@ -112,21 +112,22 @@ extension WalkWorld {
             if status != 0, answer.text.isEmpty { return [("status", "status \(status) without a message")] }
             // A store named like a log is a usage error.
             if status == 2, setting.hasOddNames { return [] }
-            guard !call.isStopped, isUnexplained(status, of: call) else { return [] }
+            guard !call.isStopped, isUnexplained(status, of: call, answer) else { return [] }
             let circumstances = call.failure.map { " under \($0)" } ?? ""
             return [("status", "it ended with \(status)\(circumstances): \(relative("\(answer.text.suffix(300))"))")]
         }
     }
 
     /// True for a status that neither the stores nor failing file calls explain; walks make no usage errors.
-    private func isUnexplained(_ status: Int32, of call: WalkStep.ToolCall) -> Bool {
+    private func isUnexplained(_ status: Int32, of call: WalkStep.ToolCall, _ answer: Answer) -> Bool {
         // A failing program of the person, and a declined share.
         if status == 1, call.names(.fails) || call.names(.dies) { return false }
         if status == 130, call.names(.declines) { return false }
         guard let failure = call.failure, !failure.isRetried else { return [1, 2, 5, 14, 130].contains(status) }
         switch status {
         case 1, 5: return failure == .fullDisk
-        case 14: return failure != .fullDisk
+        // SQLite does not say why it cannot create its index.
+        case 14: return failure != .fullDisk && !answer.text.contains("the WAL index cannot be created")
         // A store that cannot be read is not absent.
         case 10:
             let needed = Self.makers.contains(call.verb) ? Array(call.places.prefix(1)) : call.places
