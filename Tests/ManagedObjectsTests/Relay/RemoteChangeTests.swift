@@ -117,6 +117,27 @@ struct RemoteChangeTests {
         #expect(try app.shownNames[1] == "again")
     }
 
+    @Test("A store that was reopened still reports commits without a notice, and a removed one is not opened for them")
+    func reopened() throws {
+        let stack = try SharedStack()
+        let app = try stack.open()
+        let heard = DispatchSemaphore(value: 0)
+        let observation = app.onRemoteChange { heard.signal() }
+        defer { observation.cancel() }
+        let coordinator = app.persistentStoreCoordinator
+        let store = try coordinator.reopen(#require(coordinator.persistentStores.first))
+        let foreign = try StoreWriterProcess(stack.location.path)
+        #expect(try foreign.execute("UPDATE ZTESTDUMMY SET ZNAME = 'silent', Z_OPT = Z_OPT + 1") == "ok")
+        #expect(heard.wait(timeout: .now() + 60) == .success)
+        coordinator.remove(store)
+        while heard.wait(timeout: .now()) == .success {}
+        #expect(try foreign.execute("UPDATE ZTESTDUMMY SET ZNAME = 'other', Z_OPT = Z_OPT + 1") == "ok")
+        // Longer than the folder's watch takes.
+        #expect(heard.wait(timeout: .now() + .milliseconds(300)) == .timedOut)
+        let status = try #require(try Directory.open(path: stack.location.folder).status(of: stack.location.name))
+        #expect(try !OpenFiles.isOpenInThisProcess(status.identity))
+    }
+
     @Test("A save without a notice is merged all the same", arguments: SharedStack.Kind.all)
     func untoldSave(kind: SharedStack.Kind) async throws {
         let stack = try SharedStack(kind)

@@ -75,9 +75,4 @@ extension AttachedStore {
         }
         return result
     }
-
-    /// A notification of other processes' saves to this store, never of this coordinator's own.
-    func remoteChangeNotification() throws -> RemoteChangeNotification {
-        try RemoteChangeNotification(beside: location) { [weak self] in self?.foreignVersion() }
-    }
 }

@@ -110,7 +110,15 @@ extension PersistentContainer {
     }
 
     private func observations(_ body: @escaping @Sendable () -> Void) -> [RemoteChangeObservation] {
-        persistentStoreCoordinator.stores.compactMap { try? $0.remoteChangeNotification().observe(body) }
+        persistentStoreCoordinator.stores.map(\.location)
+            .compactMap { location in
+                let notification = try? RemoteChangeNotification(beside: location) {
+                    [weak coordinator = persistentStoreCoordinator] in
+                    // A store that was reopened is another object, and one that was removed is not opened for this.
+                    coordinator?.stores.first { $0.location == location }?.foreignVersion()
+                }
+                return notification?.observe(body)
+            }
     }
 }
 
