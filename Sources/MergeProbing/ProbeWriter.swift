@@ -121,6 +121,7 @@ public struct ProcessProbeWriter: ProbeWriter {
         private let output: Pipe
         private let errors: Pipe
         private var pending: [UInt8] = []
+        private var complaints: [UInt8] = []
 
         init(_ writer: ProcessProbeWriter, _ description: PersistentStoreDescription) throws {
             (self.writer, self.description) = (writer, description)
@@ -153,9 +154,7 @@ public struct ProcessProbeWriter: ProbeWriter {
         func end() throws {
             input.closeWriting()
             let deadline = ContinuousClock.now + ProcessProbeWriter.patience
-            while child.wait(until: min(deadline, .now + ProcessProbeWriter.askingInterval)) != .ended {
-                try requireTime(until: deadline)
-            }
+            while wait(until: deadline) != .ended { try requireTime(until: deadline) }
             guard child.result == .status(0) else { throw ended() }
         }
 
@@ -169,13 +168,32 @@ public struct ProcessProbeWriter: ProbeWriter {
                 guard pending.count < ProcessProbeWriter.greatestAnswer else {
                     throw writer.failure("answered with a line that is too long")
                 }
-                switch child.wait(for: output.reading, until: min(deadline, .now + ProcessProbeWriter.askingInterval)) {
+                switch wait(for: output.reading, until: deadline) {
                 case .late: try requireTime(until: deadline)
                 case .ended: throw ended()
                 case .readable:
                     guard let chunk = output.read(), !chunk.isEmpty else { throw ended() }
                     pending += chunk
                 }
+            }
+        }
+
+        /// Waits at most for the interval in which the caller asks whether to stop, and reads complaints: a full pipe would
+        /// block the program.
+        private func wait(
+            for other: Int32? = nil,
+            until deadline: ContinuousClock.Instant
+        ) -> ChildProcess.Event {
+            takeComplaints()
+            return child.wait(for: other, until: min(deadline, .now + ProcessProbeWriter.askingInterval))
+        }
+
+        /// Reads what is there, without waiting: a child of the program may keep the pipe open.
+        private func takeComplaints() {
+            while ChildProcess.ready(of: [errors.reading], until: .now) != nil, let bytes = errors.read(),
+                !bytes.isEmpty
+            {
+                complaints += bytes.prefix(max(0, ProcessProbeWriter.greatestComplaint - complaints.count))
             }
         }
 
@@ -189,9 +207,9 @@ public struct ProcessProbeWriter: ProbeWriter {
         /// The error for a program that has exited, or closed its output, without an answer.
         private func ended() -> StoreError {
             child.end()
-            let complaint = errors.read(atMost: ProcessProbeWriter.greatestComplaint) ?? []
+            takeComplaints()
             let ending = child.result.map { "\($0)" } ?? "no status"
-            return writer.failure("ended with \(ending): \(String(decoding: complaint, as: UTF8.self))")
+            return writer.failure("ended with \(ending): \(String(decoding: complaints, as: UTF8.self))")
         }
     }
 

@@ -83,6 +83,17 @@ struct ProbeProcessTests {
         #expect(report.findings.contains { $0.code == .mergingNotTried }, "\(report.findings)")
     }
 
+    @Test("A writer that complains more than a pipe holds is not blocked, and the beginning is reported")
+    func complaints() throws {
+        let script = "yes complaint | head -c 200000 >&2; exit 3"
+        let probe = MergeProbe(writer: ProcessProbeWriter(program: "/bin/sh", arguments: ["-c", script]))
+        let report = try StoreVerifier()
+            .verify(StoreLocation(url: URL(filePath: store)), level: .merging, proof: probe.proof)
+        let finding = try #require(report.findings.first { $0.code == .mergingNotTried })
+        #expect(finding.message.contains("ended with status 3: complaint"))
+        #expect(finding.message.utf8.count < 8_192)
+    }
+
     @Test("The tool's verbose text and JSON name the writer of every direction")
     func said() async throws {
         let run = try await Tool.run(["verify", store, "--level", "merging", "-v"])
