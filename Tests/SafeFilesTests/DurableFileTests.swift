@@ -1,5 +1,6 @@
 import SafeFiles
 import SystemPackage
+import TestSupport
 import Testing
 
 @Suite("DurableFile")

@@ -1,6 +1,7 @@
 import Foundation
 import SafeFiles
 import StoreAccess
+import StoreFormat
 import Synchronization
 import TestSupport
 import Testing
@@ -136,6 +137,48 @@ struct BackupFolderTests {
         #expect(try folder.prune(RetentionPolicy(last: 1), at: date(-30)).removed.isEmpty)
     }
 
+    @Test("A backup dated exactly a day ahead counts for the policy")
+    func dayAhead() throws {
+        for day in [0, 1] { try folder.add(world.stores.location("one.sqlite").url, at: date(day)) }
+        let names = try folder.list().map(\.name)
+        let done = try folder.prune(RetentionPolicy(last: 1), at: date(0))
+        #expect(done.kept.map(\.name) == [names[1]])
+        #expect(done.removed.map(\.name) == [names[0]])
+    }
+
+    @Test("Hidden files, folders and files with other names are not backups")
+    func othersInFolder() throws {
+        let backup = try folder.add(world.stores.location("one.sqlite").url, at: date(0))
+        let bytes = try world.archives.bytes(StoreLocation(path: backup.path).name)
+        for name in [".hidden.tar.zst", "notes.txt"] { try world.archives.write(name, bytes) }
+        _ = try world.archives.directory.createDirectory("folder.tar.zst", mode: 0o700)
+        #expect(try folder.list().map(\.name) == [StoreLocation(path: backup.path).name])
+    }
+
+    @Test("Backups belong together by the store's identifier, or its name if it has none", arguments: ["U", nil])
+    func series(uuid: String?) {
+        let store = BackupManifest.Store(
+            name: "s",
+            kind: .coreData,
+            uuid: uuid,
+            model: nil,
+            frameworkVersion: nil,
+            entities: [],
+            history: nil,
+            digest: "",
+            mode: 0o600
+        )
+        let backup = KeptBackup(
+            name: "a",
+            bytes: 1,
+            manifest: BackupManifest(tool: "tests", store: store, members: []),
+            problem: nil,
+            stamp: BackupStamp(time: 1, number: 1),
+            modified: FileStatus.Time(seconds: 1, nanoseconds: 0)
+        )
+        #expect(backup.series == uuid ?? "s")
+    }
+
     @Test("A store without a good backup keeps all its backups")
     func noneGood() throws {
         for day in 0..<3 { try folder.add(world.stores.location("one.sqlite").url, at: date(day)) }
@@ -153,6 +196,46 @@ struct BackupFolderTests {
         try folder.check { verdicts.append($0) }
         #expect(verdicts.map { $0.problem == nil } == [true, false])
         #expect(verdicts.last?.problem?.isEmpty == false)
+    }
+
+    @Test("A request to stop ends a check at every point, and is not reported as a problem of the archive")
+    func cancelledCheck() throws {
+        try folder.add(world.stores.location("one.sqlite").url, at: date(0))
+        var points = 0
+        var isStopped = true
+        while isStopped {
+            try #require(points < 1_000)
+            let questions = Mutex(0)
+            let limit = points
+            let stopping = BackupFolder(
+                at: folder.url,
+                isCancelled: {
+                    questions.withLock { count in
+                        count += 1
+                        return count > limit
+                    }
+                }
+            )
+            var problems: [String] = []
+            do {
+                try stopping.check { problems += [$0.problem].compactMap { $0 } }
+                isStopped = false
+            } catch let error as StoreError {
+                #expect(error.code == .cancelled)
+                points += 1
+            }
+            #expect(problems.isEmpty)
+        }
+        #expect(points > 3)
+    }
+
+    @Test("A folder that does not exist is reported as such")
+    func absentFolder() throws {
+        let absent = BackupFolder(at: world.archives.location("absent").url)
+        for work in [{ _ = try absent.list() }, { try absent.check { _ in } }] {
+            let error = #expect(throws: BackupError.self) { try work() }
+            #expect(error?.code == .absent)
+        }
     }
 
     /// Replaces an archive by one whose store does not match its manifest.

@@ -11,7 +11,7 @@ import Testing
 @Suite("A manifest's text")
 struct ManifestCodingTests {
     /// A manifest with odd names, and with so many members.
-    private func manifest(members count: Int) -> BackupManifest {
+    private func manifest(members count: Int, entities: [String] = ["A", "Ä\""]) -> BackupManifest {
         BackupManifest(
             tool: "a \"tool\" of 1/2",
             store: BackupManifest.Store(
@@ -20,7 +20,7 @@ struct ManifestCodingTests {
                 uuid: "00000000-0000-0000-0000-000000000000",
                 model: nil,
                 frameworkVersion: 1,
-                entities: [.init(name: "A", objects: 1), .init(name: "Ä\"", objects: 0)],
+                entities: entities.map { .init(name: $0, objects: 1) },
                 history: nil,
                 digest: "",
                 mode: 0o600
@@ -98,6 +98,55 @@ struct ManifestCodingTests {
             }
             #expect(error?.code == .tooLarge)
         }
+    }
+
+    private func code(_ bytes: [UInt8], parts: Int) -> BackupError.Code? {
+        var limits = ArchiveLimits()
+        limits.manifestParts = parts
+        do {
+            _ = try BackupManifest(decoding: bytes, from: "-", limits)
+            return nil
+        } catch {
+            return (error as? BackupError)?.code
+        }
+    }
+
+    @Test("An escaped quote neither ends a text nor hides the parts after it")
+    func escapedQuotes() throws {
+        let names = ["\"A"] + (1...100).map { "B\($0)" }
+        #expect(try code(manifest(members: 1, entities: names).encoded(), parts: 200) == .tooLarge)
+        let punctuation = "\"" + String(repeating: ",", count: 1_000)
+        #expect(try code(manifest(members: 1, entities: [punctuation]).encoded(), parts: 200) == nil)
+    }
+
+    @Test("A manifest of exactly as many parts as the limit is read")
+    func greatestManifest() throws {
+        var manifest = manifest(members: 1, entities: ["A"])
+        manifest = BackupManifest(tool: "tool", store: manifest.store, members: manifest.members)
+        let bytes = try manifest.encoded()
+        let frame = try String(decoding: text(bytes).frame, as: UTF8.self)
+        let pieces = frame.split(separator: "\"", omittingEmptySubsequences: false)
+        let outside = stride(from: 0, to: pieces.count, by: 2).map { pieces[$0] }.joined()
+        let parts = pieces.count - 1 + outside.count { ",:[{".contains($0) }
+        #expect(code(bytes, parts: parts) == nil)
+        #expect(code(bytes, parts: parts - 1) == .tooLarge)
+    }
+
+    @Test("A member that cannot be decoded is damage")
+    func unreadableMember() throws {
+        let bytes = try manifest(members: 2).encoded()
+        let other = String(decoding: bytes, as: UTF8.self).replacing("\"bytes\" : 1,", with: "\"bytes\" : true,")
+        #expect(try text(bytes).isWhole && !text(Array(other.utf8)).isWhole)
+        let error = #expect(throws: BackupError.self) { try BackupManifest(decoding: Array(other.utf8), from: "-") }
+        #expect(error?.code == .damaged && error?.message == "its manifest is damaged")
+    }
+
+    @Test("A manifest of exactly as many members as the limit is read")
+    func mostMembers() throws {
+        var limits = ArchiveLimits()
+        limits.members = 3
+        let manifest = manifest(members: 3)
+        #expect(try BackupManifest(decoding: manifest.encoded(), from: "-", limits) == manifest)
     }
 
     @Test("A manifest with one byte more, less or changed is damaged")

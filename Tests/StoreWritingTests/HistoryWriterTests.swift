@@ -85,6 +85,34 @@ struct HistoryWriterTests {
         #expect(try store.connection.value(bitmap, [.integer(3)]) == .text("80"))
     }
 
+    @Test("A string is kept once and can be removed, and a store without a table of strings ignores both")
+    func strings() throws {
+        let store = try NewStore(Self.model, tracksHistory: true)
+        let history = try #require(
+            try HistoryWriter(
+                store.connection,
+                layout: store.writer.layout,
+                schema: StoreSchema(reading: store.connection)
+            )
+        )
+        let names = "SELECT group_concat(ZNAME) FROM ATRANSACTIONSTRING"
+        for name in ["app", "widget", "app"] { try history.keep(name) }
+        #expect(try store.connection.value(names) == .text("app,widget"))
+        try history.drop("app")
+        #expect(try store.connection.value(names) == .text("widget"))
+
+        let first = try NewStore(Self.model, tracksHistory: true, preparing: Self.firstGeneration)
+        let old = try #require(
+            try HistoryWriter(
+                first.connection,
+                layout: first.writer.layout,
+                schema: StoreSchema(reading: first.connection)
+            )
+        )
+        try old.keep("app")
+        try old.drop("app")
+    }
+
     @Test("Keys of history begin after the greatest row, even if it exceeds the recorded key")
     func overtaken() throws {
         let store = try NewStore(Self.model, tracksHistory: true)

@@ -141,6 +141,25 @@ struct RowWriterTests {
         #expect(store.writer.changes.changedSlots(of: person).contains(.manyToMany))
     }
 
+    @Test("Removing a pair of a many-to-many changes both objects, from either side", arguments: [false, true])
+    func removedPair(fromClub: Bool) throws {
+        let store = try Store()
+        let (person, club) = (try store.insert("Person"), try store.insert("Club"))
+        try store.writer.connect(person, "clubs", to: club)
+        store.writer.beginSave()
+        if fromClub {
+            try store.writer.disconnect(club, "members", from: person)
+        } else {
+            try store.writer.disconnect(person, "clubs", from: club)
+        }
+        #expect(try store.connection.value("SELECT count(*) FROM Z_1MEMBERS") == .integer(0))
+        #expect(Set(store.writer.changes.updated) == [person, club])
+        for object in [person, club] {
+            #expect(try store.writer.version(of: object) == 2)
+            #expect(store.writer.changes.changedSlots(of: object) == [.manyToMany])
+        }
+    }
+
     @Test("Deleting nullifies, cascades and leaves no join row")
     func deletion() throws {
         let store = try Store()

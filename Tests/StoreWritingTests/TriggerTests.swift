@@ -65,6 +65,40 @@ struct TriggerTests {
         #expect(try store.connection.value("SELECT ZPAGESCOUNT FROM ZBOOK") == .integer(0))
     }
 
+    @Test("A save can do without triggers for a part of its work, and keeps what they changed before")
+    func heldTriggers() throws {
+        let store = try NewStore(Self.model, tracksHistory: true, preparing: Self.triggers)
+        let book = try store.insert("Book")
+        let pages = try (0..<2).map { _ in try store.insert("Page") }
+        let triggers = try StoreSchema(reading: store.connection).triggers
+        #expect(triggers.count == 4)
+        let result = try store.save {
+            try store.writer.connect(pages[0], "book", to: book)
+            try store.writer.holding(triggers) { try store.writer.connect(pages[1], "book", to: book) }
+        }
+        #expect(result.changes.changedSlots(of: book) == [.oneToMany, .property("pagesCount")])
+        #expect(try store.connection.value("SELECT ZPAGESCOUNT FROM ZBOOK") == .integer(1))
+        #expect(try StoreSchema(reading: store.connection).triggers == triggers)
+        try store.save { try store.writer.delete(pages[0]) }
+        #expect(try store.connection.value("SELECT ZPAGESCOUNT FROM ZBOOK") == .integer(0))
+    }
+
+    @Test("A spatial index that another process adds later is maintained by the next save")
+    func spatialIndexMeanwhile() throws {
+        let store = try NewStore(Self.model)
+        try store.insert("Book")
+        try store.connection.execute(
+            """
+            CREATE VIRTUAL TABLE Z_Book_byPlace USING rtree(id, west, east);
+            CREATE TRIGGER Z_RT_Z_Book_byPlace_INSERT AFTER INSERT ON ZBOOK FOR EACH ROW
+                BEGIN INSERT INTO Z_Book_byPlace VALUES (NEW.Z_PK, 1, 2); END;
+            """
+        )
+        let book = try store.insert("Book")
+        let listed = "SELECT group_concat(id) FROM Z_Book_byPlace"
+        #expect(try store.connection.value(listed) == .text("\(book.primaryKey)"))
+    }
+
     @Test("A derived value cannot be written")
     func derivedIsRefused() throws {
         let store = try NewStore(Self.model)

@@ -32,14 +32,14 @@ extension RowWriter {
             transaction = try finishSave(from: origin)
             try beforeCommit()
         } catch {
-            connection.rollback()
+            rollBack()
             external?.discardWrittenFiles()
             throw error
         }
         do {
             try connection.commit(deadline: deadline)
         } catch {
-            connection.rollback()
+            rollBack()
             // After a failed write the state after a crash is unknown: a surplus file is harmless, a missing one is
             // not.
             if (error as? StoreError)?.code == .busy { external?.discardWrittenFiles() }
@@ -54,6 +54,11 @@ extension RowWriter {
             }
         }
         return SaveResult(changes: changes, transaction: transaction, filesLeft: left)
+    }
+
+    private func rollBack() {
+        connection.rollback()
+        forgetSchema()
     }
 }
 

@@ -31,6 +31,7 @@ package final class RowWriter {
     private var lastPlan: EntityPlan?
     /// Detects a change of the tables and entities since the layout was read.
     private var fingerprint: [SQLValue?] = []
+    private let recordsHistory: Bool
     /// The model version hashes from the store's creation or last migration.
     private let versionHashes: [String: [UInt8]]?
     /// The store identifier that the writer's owner expects.
@@ -51,6 +52,7 @@ package final class RowWriter {
         self.connection = connection
         self.layout = layout
         self.external = external
+        self.recordsHistory = recordsHistory
         let schema = try StoreSchema(reading: connection)
         history = recordsHistory ? try HistoryWriter(connection, layout: layout, schema: schema) : nil
         hasTriggers = !schema.triggers.isEmpty
@@ -102,7 +104,7 @@ package final class RowWriter {
                 "the store's tables were changed, as by a migration; open the store again"
             )
         }
-        history = try HistoryWriter(connection, layout: layout, schema: schema)
+        history = recordsHistory ? try HistoryWriter(connection, layout: layout, schema: schema) : nil
         hasTriggers = !schema.triggers.isEmpty
         triggers = try TriggerFunctions(on: connection, schema: schema)
         fingerprint = current
@@ -325,6 +327,9 @@ package final class RowWriter {
     }
 
     // MARK: The end of a save
+
+    /// Makes the next save read the tables again, because this one, which may have changed them, is rolled back.
+    func forgetSchema() { fingerprint = [] }
 
     /// Runs `body` in a save without these triggers; they are dropped and restored in its transaction.
     package func holding(_ triggers: [StoreSchema.Trigger], _ body: () throws -> Void) throws {

@@ -162,6 +162,20 @@ struct MergeAccountTests {
         #expect(try triple.rows("SELECT id FROM t") == ["10"])
     }
 
+    @Test("The AUTOINCREMENT number after a merge is the greater of both sides' numbers", arguments: [(9, 4), (4, 9)])
+    func greatestSequence(old: Int, shared: Int) throws {
+        let triple = try PlainTriple(
+            "CREATE TABLE t (id INTEGER PRIMARY KEY AUTOINCREMENT, v); INSERT INTO t VALUES (1, 'a')"
+        )
+        for (name, number) in [("old", old), ("shared", shared)] {
+            try triple.execute("INSERT INTO t VALUES (\(number), 'b'); DELETE FROM t WHERE id > 1", in: name)
+        }
+        try triple.merge()
+        #expect(try triple.rows("SELECT name, seq FROM sqlite_sequence") == ["t 9"])
+        try triple.execute("INSERT INTO t (v) VALUES ('c')", in: "shared")
+        #expect(try triple.rows("SELECT id FROM t") == ["1", "10"])
+    }
+
     @Test("A changed setting of a search index is refused")
     func searchIndexSetting() throws {
         let triple = try PlainTriple("CREATE VIRTUAL TABLE f USING fts5(v); INSERT INTO f VALUES ('a')")
