@@ -100,6 +100,50 @@ struct InterruptedUnshareTests {
         #expect(try places.rows(of: places.oldStore) == ["early", "new"])
     }
 
+    /// A commit whose fsync failed: that run took everything back, and the next one finds the fence in the log.
+    private func unshareWithFailedFence(_ places: Places) throws {
+        let transaction = RunContext.drawTransaction()
+        try StateFolder(of: places.oldStore, stateFolder: nil)
+            .withJournal(deadline: Deadline(after: .seconds(60))) {
+                try $0.append(.unsharing(transaction: transaction))
+            }
+        let connection = try places.container.open()
+        try connection.inTransaction(until: Deadline(after: .seconds(60))) {
+            _ = try FenceWriter(connection).set(transaction: transaction, newPath: places.oldStore.path)
+        }
+        try connection.close()
+    }
+
+    @Test(
+        "A fence on the new store that a failed fsync left is no proof that the content was brought back",
+        arguments: [false, true]
+    )
+    func fenceOfFailedCommit(isWritten: Bool) throws {
+        let places = try shared(.capture)
+        try write("INSERT INTO t VALUES (2, 'new')", to: places.newStore)
+        try unshareWithFailedFence(places)
+        if isWritten {
+            try write("INSERT INTO t VALUES (3, 'late')", to: places.oldStore)
+            let error = #expect(throws: MigrationError.self) { try unsharing(places).unshareAndWait() }
+            #expect(error?.outcome == .busy)
+        }
+        #expect(try unsharing(places).unshareAndWait().outcome == .unshared)
+        #expect(try places.rows(of: places.oldStore) == ["early"] + (isWritten ? ["late"] : []) + ["new"])
+        #expect(try places.container.directory.status(of: places.name) == nil)
+    }
+
+    @Test("abort lifts such a fence, and the stores are shared as before")
+    func abortOfFailedCommit() throws {
+        let places = try shared(.capture)
+        try write("INSERT INTO t VALUES (2, 'new')", to: places.newStore)
+        try unshareWithFailedFence(places)
+        #expect(try Recovery(of: places.oldStore.url).abortAndWait().outcome == .rolledBack)
+        #expect(try !places.isFenced(places.newStore))
+        #expect(try places.rows(of: places.oldStore) == ["early"])
+        #expect(try places.rows(of: places.newStore) == ["early", "new"])
+        #expect(try places.migrator().statusAndWait().run == .shared)
+    }
+
     /// A fenced store accepts no writes before its content is replaced.
     static let writableCases: [(ShareOptions.OldStorePolicy, Bool)] = [
         (.capture, false), (.capture, true), (.fence, true),

@@ -77,7 +77,7 @@ struct ReverseShare {
             }
             // Every member of the group may remove this journal. Late writes after a finished unshare must not be
             // replaced by a second one.
-            if try unjournalled(transaction) != nil { return nil }
+            if try unjournalled(transaction, of: shared) != nil { return nil }
             // An earlier attempt kept this folder because it found neither the former nor the new content: the store
             // was written to.
             let aside = DisplacedFiles.name(for: transaction)
@@ -87,20 +87,29 @@ struct ReverseShare {
             guard let inspection = condition.inspection else {
                 throw MigrationError(.nothingFound, "the new store is missing", path: new.path)
             }
-            // A killed attempt whose journal was lost left its fence before it replaced anything.
-            if inspection.fence?.transaction == transaction {
-                try FenceWriter.lift(from: new, lockTimeout: surroundings.lockTimeout)
-            }
+            try liftFence(of: transaction)
             // The copy checks this UUID again under the store's lock.
             guard inspection.uuid == shared.completion.newUUID else { throw notAtItsPlace }
             return try copy(inspection, back: shared, transaction, &journal)
         }
     }
 
+    /// Removes the fence of an attempt that ended before it replaced anything, and that has no journal any more.
+    ///
+    /// A commit whose fsync failed is rolled back in that process, and later ones may find it in the log all the same.
+    private func liftFence(of transaction: String) throws {
+        guard try gatherer.status(of: new) != nil, try gatherer.fence(in: new)?.transaction == transaction else {
+            return
+        }
+        try FenceWriter.lift(from: new, lockTimeout: surroundings.lockTimeout)
+    }
+
     /// Removes what an interrupted run created; returns false if the run has replaced the old store's content.
-    func rollBack(_ transaction: String) throws -> Bool {
+    func rollBack(_ shared: RunState.SharedRun, _ transaction: String) throws -> Bool {
         if case .none = try stateFolder.state() {
-            return try unjournalled(transaction) == nil && keptAside(transaction) == nil
+            guard try unjournalled(transaction, of: shared) == nil, keptAside(transaction) == nil else { return false }
+            try liftFence(of: transaction)
+            return true
         }
         return try stateFolder.withJournal(deadline: surroundings.lockDeadline()) { journal in
             if case .interrupted(let run) = journal.state, run.run.transaction == transaction {
@@ -125,7 +134,7 @@ struct ReverseShare {
     ///
     /// The new store's fence contains the transaction ID. It is committed before the content is published, so that the old
     /// store must differ from its displaced copy, too. The name of a withdrawn store contains the ID.
-    func unjournalled(_ transaction: String) throws -> RunState.SharedRun? {
+    func unjournalled(_ transaction: String, of shared: RunState.SharedRun) throws -> RunState.SharedRun? {
         guard case .none = try stateFolder.state(), let folder = try gatherer.folder(of: new),
             let placed = try gatherer.status(of: old)?.identity, try gatherer.fence(in: old) == nil
         else { return nil }
@@ -137,7 +146,7 @@ struct ReverseShare {
             guard try folder.status(of: place.name) != nil else { continue }
             let reading = try OldStateRecorder.read(place, in: folder)
             guard let inspection = try inspector.inspect(place).inspection,
-                inspection.fence?.transaction == transaction, try !isFormer(transaction, not: place)
+                inspection.fence?.transaction == transaction, try !isFormer(shared, transaction, not: place)
             else { return nil }
             let state = try reading.state(SettledDigest(copied: gatherer.digest(of: place)))
             return RunState.SharedRun(
@@ -161,9 +170,15 @@ struct ReverseShare {
         return nil
     }
 
-    /// True if the old store still has the content of the copy made of it, and not that of the store at `place`.
-    private func isFormer(_ transaction: String, not place: StoreLocation) throws -> Bool {
-        guard let kept = keptAside(transaction) else { return false }
+    /// True if the old store still has the content of the copy made of it, and not that of the store at `place`; without a copy,
+    /// if this run has not written the receipt beside it.
+    private func isFormer(_ shared: RunState.SharedRun, _ transaction: String, not place: StoreLocation) throws -> Bool
+    {
+        guard let kept = keptAside(transaction) else {
+            // At a retired store's path there was nothing to copy.
+            guard shared.retiredTo == nil, let folder = try gatherer.folder(of: old) else { return false }
+            return Receipt(beside: old.name, in: folder)?.names(transaction) != true
+        }
         let digest = try gatherer.rowDigest(of: old)
         return try digest == gatherer.rowDigest(of: kept) && digest != gatherer.rowDigest(of: place)
     }

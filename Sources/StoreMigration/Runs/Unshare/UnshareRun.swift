@@ -40,7 +40,7 @@ struct UnshareRun {
             let (shared, transaction) = try begin(&journal)
             let result = try bringBack(shared, transaction, &journal)
             return try afterBringingBack {
-                let withdrawal = try withdraw(transaction)
+                let withdrawal = try withdraw(shared, transaction)
                 try requireTakesWrites()
                 // Until the new store is renamed, the next run repeats the withdrawal.
                 guard case .done = withdrawal else { return outcome(result, transaction, withdrawal, late) }
@@ -79,8 +79,8 @@ struct UnshareRun {
     /// Rolls back an interrupted unshare that has replaced nothing yet; returns false if it can only be finished.
     func rollBack() throws -> Bool {
         try stateFolder.withJournal(deadline: surroundings.lockDeadline()) { journal in
-            guard case .unsharing(_, let transaction) = journal.state else { return true }
-            guard try reverseShare.rollBack(transaction) else { return false }
+            guard case .unsharing(let shared, let transaction) = journal.state else { return true }
+            guard try reverseShare.rollBack(shared, transaction) else { return false }
             logger.notice("rolling back an unshare that was interrupted before it replaced anything")
             try journal.append(.rolledBack)
             return true
@@ -374,9 +374,9 @@ struct UnshareRun {
     // MARK: The new store
 
     /// Renames the new store, if no process has it open.
-    private func withdraw(_ transaction: String) throws -> Withdrawal {
+    private func withdraw(_ shared: RunState.SharedRun, _ transaction: String) throws -> Withdrawal {
         do {
-            let outcome = try withdrawal(unjournalled: reverseShare.unjournalled(transaction)).run()
+            let outcome = try withdrawal(unjournalled: reverseShare.unjournalled(transaction, of: shared)).run()
             return .done(path: outcome.old?.path ?? new.path, outcome.findings.filter { $0.code == .leftoverKept })
         } catch let error as MigrationError where [.busy, .notWritable, .failed].contains(error.outcome) {
             // The content is back, and the new store is fenced: nothing is lost until another run can rename it.
