@@ -87,6 +87,8 @@ void recorder_translate_statx(struct statx *status) {
     const FaultShimInode *inode = translation(status->stx_ino);
     if (inode == NULL) return;
     status->stx_ino = inode->shown;
+    /* The file is a copy of the one before the crash, whose time of creation is not known. */
+    status->stx_mask &= ~(unsigned int)STATX_BTIME;
     if (!is_untouched(inode, status->stx_ctime.tv_sec, status->stx_ctime.tv_nsec)) return;
     status->stx_mtime.tv_sec = inode->modified[0];
     status->stx_mtime.tv_nsec = (uint32_t)inode->modified[1];
