@@ -2,8 +2,8 @@ import Glibc
 import SafeFiles
 
 extension Judge {
-    /// Objections to a scratch folder after a power cut: to its content, to a run of the command in it, and optionally to more
-    /// runs, of which one must change nothing if the command settles.
+    /// Objections to a scratch folder after a power cut: to its content, to a run of the command in it, and optionally to one
+    /// more run, which must change nothing if the command settles.
     ///
     /// A command that had ended must keep its guarantee for any lost parts.
     package func objections(
@@ -27,14 +27,9 @@ extension Judge {
         }
         try again("run again: ")
         guard isThorough, settles else { return objections }
-        var differences: [String] = []
-        // A command reads a file again, and records its state again, until the file is older than a tick of the clock.
-        for _ in 0..<8 {
-            let settled = try scratch.disk(in: guise)
-            try again("run once more: ")
-            differences = try settled.differences(from: scratch.disk(in: guise))
-            if differences.isEmpty { break }
-        }
-        return objections + differences.map { "run once more, it changed \($0)" }
+        let settled = try scratch.disk(in: guise)
+        try again("run once more: ")
+        objections += try settled.differences(from: scratch.disk(in: guise)).map { "run once more, it changed \($0)" }
+        return objections
     }
 }
