@@ -143,9 +143,15 @@ struct RemoteChangeNotificationTests {
         #expect(["1", "2"].contains(try listener.execute("wait 1")))
         #expect(try scratch.directory.status(of: name)?.size == 32)
         let other = try peer()
-        let heard = try #require(Int(listener.execute("heard")))
-        #expect(try other.execute("post") == "ok")
-        #expect(try listener.execute("wait \(heard + 1)") == "\(heard + 1)")
+        // The notification of the first post may come late and stand in for one missed post, but not for two.
+        for _ in 1...2 {
+            let heard = try #require(Int(listener.execute("heard")))
+            #expect(try other.execute("post") == "ok")
+            let count = try listener.execute("wait \(heard + 1)")
+            #expect(count != "late")
+        }
+        let count = try #require(Int(listener.execute("heard")))
+        #expect(count <= 4, "more notifications than the damage and the three posts")
     }
 
     @Test("A killed poster leaves nothing behind that blocks other processes' posts or notifications")
