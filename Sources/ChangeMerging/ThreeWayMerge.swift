@@ -214,6 +214,9 @@ public enum MergePolicy: String, CaseIterable, Codable, Hashable, Sendable {
     case overwrite
     /// The whole object in the store replaces the one here.
     case rollback
+
+    /// True if the value here, or the old side's, wins where both sides changed one.
+    var takesOld: Bool { self == .mergeByPropertyObjectTrump || self == .overwrite }
 }
 
 /// What one side did to the members of a to-many relationship since both sides agreed on them.

@@ -95,7 +95,7 @@ extension MergePlanner {
                 account.metadataChanges[key] = .some(own[key])
                 continue
             }
-            let takesOld = policy == .mergeByPropertyObjectTrump || policy == .overwrite
+            let takesOld = policy.takesOld
             if policy == .error { account.unsettled += 1 }
             if takesOld { account.metadataChanges[key] = .some(own[key]) }
             account.conflicts.append(

@@ -192,7 +192,7 @@ struct MergeAccountant {
             return .carried
         }
         if definitions.base == nil, own == 0 { return .unchanged }
-        let takesOld = policy == .mergeByPropertyObjectTrump || policy == .overwrite
+        let takesOld = policy.takesOld
         if policy == .error { account.unsettled += 1 }
         if takesOld { account.headerChanges[field] = own }
         account.conflicts.append(

@@ -118,15 +118,16 @@ extension PlainPlanner {
         for (index, table) in layout.tables.enumerated()
         where table.hasMovableKey && !table.isAutoincrement && !table.isVirtual {
             let rule = policy(for: index)
-            guard rule == .mergeByPropertyStoreTrump || rule == .mergeByPropertyObjectTrump else { continue }
             var greatest: [MergeDirection: PlainKey?] = [:]
             for (place, change) in changes[index].changes.enumerated() where change.kind == .updated {
                 let former = plan.mapped(try table.knownRow(change.key, in: base), in: index)
                 let now = try mappedRow(change.key, in: index)
                 let key = table.key(of: now)
-                guard let there = try table.row(key, in: shared), mixes(former, now, there, rule) else { continue }
+                guard let there = try table.row(key, in: shared) else { continue }
                 let isOldReplaced = Self.isAnother(now, than: former, table)
-                guard isOldReplaced || Self.isAnother(there, than: former, table) else { continue }
+                guard isOldReplaced || Self.isAnother(there, than: former, table),
+                    mixes(former, now, there, key, index, rule)
+                else { continue }
                 let side: MergeDirection = isOldReplaced ? .old : .shared
                 let last = try greatest[side] ?? lastKept(index, in: side == .old ? old : shared, since: base)
                 greatest[side] = .some(last)
@@ -151,13 +152,33 @@ extension PlainPlanner {
         }
     }
 
-    /// True if a merge by columns takes some values of each side.
-    private func mixes(_ former: [SQLValue], _ now: [SQLValue], _ there: [SQLValue], _ rule: MergePolicy) -> Bool {
-        let columns = former.indices.filter { now[$0] != there[$0] }
-        let taken = columns.filter {
-            now[$0] != former[$0] && (there[$0] == former[$0] || rule == .mergeByPropertyObjectTrump)
+    /// True if the policy and the resolver's decisions take some changes of each side.
+    private func mixes(
+        _ former: [SQLValue],
+        _ now: [SQLValue],
+        _ there: [SQLValue],
+        _ key: PlainKey,
+        _ index: Int,
+        _ rule: MergePolicy
+    ) -> Bool {
+        // The policy `error` refuses what no resolver decided.
+        var isDecided = rule != .error
+        var (takesOld, takesShared) = (false, false)
+        for column in former.indices where now[column] != there[column] {
+            let isContested = now[column] != former[column] && there[column] != former[column]
+            var side: StoreMergeConflict.Resolution = rule.takesOld ? .old : .shared
+            if isContested {
+                let conflict = contest(column, of: key, in: index, now, there, rule.takesOld, since: former)
+                let decision = questions?.decision(about: conflict)
+                if decision == nil, rule == .error { return false }
+                isDecided = true
+                side = decision ?? side
+            } else if rule != .overwrite, rule != .rollback {
+                side = there[column] == former[column] ? .old : .shared
+            }
+            if side == .shared { takesShared = takesShared || there[column] != former[column] } else { takesOld = true }
         }
-        return !taken.isEmpty && columns.contains { there[$0] != former[$0] && !taken.contains($0) }
+        return isDecided && takesOld && takesShared
     }
 
     /// True if a row shares nothing with the former one except its key.

@@ -63,7 +63,7 @@ extension PlainPlanner {
         let contested = columns.filter { values[$0] != .null && there[$0] != .null }
         let gaps = columns.filter { there[$0] == .null }
         let policy = policy(for: index)
-        let takesOld = policy == .mergeByPropertyObjectTrump || policy == .overwrite
+        let takesOld = policy.takesOld
         let decisions = decisions(about: contested, of: target, in: index, values, there, takesOld)
         if policy == .error, decisions.isUnsettled { unsettled += 1 }
         let rest = columns.filter { !contested.contains($0) }
@@ -108,19 +108,35 @@ extension PlainPlanner {
     ) -> Decisions {
         Decisions(
             contested.map { column in
-                let conflict = report(
-                    .bothChanged,
-                    key,
-                    in: index,
-                    column: column,
-                    base: former.map { .init($0[column]) },
-                    old: .init(values[column]),
-                    shared: .init(there[column]),
-                    taken: takesOld ? .old : .shared,
-                    isOpen: true
-                )
+                let conflict = contest(column, of: key, in: index, values, there, takesOld, since: former)
+                    .resolved(by: questions)
+                plan.summary.conflicts.append(conflict)
                 return (column, conflict)
             }
+        )
+    }
+
+    /// The conflict about a column that both sides changed, with the policy's decision.
+    func contest(
+        _ column: Int,
+        of key: PlainKey,
+        in index: Int,
+        _ values: [SQLValue],
+        _ there: [SQLValue],
+        _ takesOld: Bool,
+        since former: [SQLValue]?
+    ) -> StoreMergeConflict {
+        let table = layout.tables[index]
+        return StoreMergeConflict(
+            entity: table.name,
+            key: key.stored,
+            property: table.columns[column],
+            reason: .bothChanged,
+            base: former.map { .init($0[column]) },
+            old: .init(values[column]),
+            shared: .init(there[column]),
+            taken: takesOld ? .old : .shared,
+            acceptsValue: table.isFree(column)
         )
     }
 
@@ -181,7 +197,7 @@ extension PlainPlanner {
             }
         case .rollback: if isConflict { taken = [] }
         }
-        let takesOld = policy == .mergeByPropertyObjectTrump || policy == .overwrite
+        let takesOld = policy.takesOld
         let decisions = decisions(about: contested, of: key, in: index, values, there, takesOld, since: former)
         // Under `error` a row that both sides changed is a conflict, even if they changed different columns.
         if policy == .error, isConflict, contested.isEmpty || decisions.isUnsettled { unsettled += 1 }

@@ -1,4 +1,5 @@
 import ChangeMerging
+import StoreAccess
 import TestSupport
 import Testing
 
@@ -37,6 +38,46 @@ struct PlainReusedKeyTests {
 
         #expect(try triple.rows("SELECT * FROM t") == ["1 a aa", "2 new neu", "3 b edited"])
         #expect(summary.conflicts.map(\.shared) == [.deleted])
+    }
+
+    @Test(
+        "A resolver's decisions never mix the values of two rows",
+        arguments: [
+            (StoreMergePolicy.mergeByPropertyStoreTrump, StoreMergeConflict.Resolution.old), (.rollback, .old),
+            (.overwrite, .shared), (.error, .old), (.mergeByPropertyObjectTrump, .value(.text(SQLText("third")))),
+        ]
+    )
+    func resolver(_ policy: StoreMergePolicy, _ decision: StoreMergeConflict.Resolution) throws {
+        let triple = try PlainTriple(Self.schema)
+        try triple.execute("UPDATE t SET w = 'edited' WHERE k = 2", in: "old")
+        try triple.execute("DELETE FROM t WHERE k = 2; INSERT INTO t (v, w) VALUES ('new', 'neu')", in: "shared")
+        var settings = MergeSettings(policy: policy)
+        settings.resolver = ConflictResolver { $0.map { _ in decision } }
+
+        let (summary, _) = try triple.merge(settings)
+
+        #expect(try triple.rows("SELECT * FROM t") == ["1 a aa", "2 new neu", "3 b edited"])
+        #expect(summary.conflicts.map(\.reason) == [.editedAndDeleted])
+    }
+
+    @Test(
+        "A resolver may choose one of two rows with the same number",
+        arguments: [
+            (StoreMergePolicy.mergeByPropertyStoreTrump, StoreMergeConflict.Resolution.shared, "2 new neu"),
+            (.error, .shared, "2 new neu"), (.overwrite, .old, "2 b edited"),
+        ]
+    )
+    func chosen(_ policy: StoreMergePolicy, _ decision: StoreMergeConflict.Resolution, _ row: String) throws {
+        let triple = try PlainTriple(Self.schema)
+        try triple.execute("UPDATE t SET w = 'edited' WHERE k = 2", in: "old")
+        try triple.execute("DELETE FROM t WHERE k = 2; INSERT INTO t (v, w) VALUES ('new', 'neu')", in: "shared")
+        var settings = MergeSettings(policy: policy)
+        settings.resolver = ConflictResolver { $0.map { _ in decision } }
+
+        let (summary, _) = try triple.merge(settings)
+
+        #expect(try triple.rows("SELECT * FROM t") == ["1 a aa", row])
+        #expect(summary.conflicts.map(\.reason) == [.bothChanged])
     }
 
     @Test("A rewritten row is merged by columns if its number cannot have been reused")

@@ -223,6 +223,15 @@ package struct KnownHistory: Sendable {
             ]
         ),
         KnownHistory(
+            "a resolver between two rows with the same number",
+            .uniqueAndTrigger,
+            [
+                insert(1), tool("share a b --old capture"), sql(at: 1, "DELETE FROM item"),
+                sql(at: 1, "INSERT INTO item (token, name, x) VALUES ('v000002', 'other', 99)"), update(at: 0, to: 3),
+                tool("share a b --old capture --resolver {takesOld} --plugin-sandbox best-effort --json"),
+            ]
+        ),
+        KnownHistory(
             "a share whose reads are interrupted",
             .coreDataOwnTables,
             [

@@ -116,10 +116,43 @@ struct StoreContent: Sendable {
     }
 }
 
+extension StoreContent.Row {
+    /// Reads a line of a file of parked rows; nil where it has no token.
+    init?(parked line: Data) {
+        guard let row = try? JSONSerialization.jsonObject(with: line) as? [String: Any],
+            let table = row["entity"] as? String, let key = row["key"] as? [[String: Any]],
+            let members = row["values"] as? [String: [String: Any]],
+            let token = (members["token"]?["text"] as? [String: Any])?["_0"] as? String
+        else { return nil }
+        let keyValues = key.compactMap(Self.stored)
+        self.init(
+            table: table,
+            token: token,
+            key: keyValues.isEmpty || keyValues.count < key.count ? nil : keyValues,
+            hasIntegerKey: key.count == 1 && key[0]["integer"] != nil,
+            values: members.filter { $0.key != "token" }.compactMapValues(Self.stored)
+        )
+    }
+
+    /// A value as `PlainStore` writes it.
+    private static func stored(_ value: [String: Any]) -> String? {
+        func member(_ kind: String) -> Any? { (value[kind] as? [String: Any])?["_0"] }
+        if value["null"] != nil { return "n" }
+        if let number = member("integer") as? Int { return "i\(number)" }
+        if let number = member("real") as? Double { return "r\(number.bitPattern)" }
+        if let text = member("text") as? String { return "t" + StoredText.digits(text.utf8) }
+        return (member("bytes") as? String).flatMap { Data(base64Encoded: $0) }.map { "b" + StoredText.digits($0) }
+    }
+}
+
 /// Texts as `PlainStore` writes them: the letter t, then the bytes in hexadecimal.
 ///
 /// They are ASCII, and are read as such: the characters of Swift's strings take several times as long.
 enum StoredText {
+    static func digits(_ bytes: some Sequence<UInt8>) -> String {
+        bytes.map { String($0, radix: 16) }.joined(separator: ",")
+    }
+
     static func decode(_ value: String) -> String? {
         guard value.utf8.first == UInt8(ascii: "t") else { return nil }
         let digits = value.utf8.dropFirst().split(separator: UInt8(ascii: ","))

@@ -159,9 +159,20 @@ struct WalkModel: Sendable {
         return versions.values.allSatisfy { kin($0.row) != kin(row) || ends[$0.token] != nil }
     }
 
-    /// The values that a column of a version's row ever had.
+    /// The values that a column ever had in a version's row, or in a row that a merge may mix with it.
     func values(of column: String, in token: String) -> Set<String> {
-        Set(contents(ofRowOf: token).compactMap { $0.values[column] })
+        guard let row = versions[token]?.row else { return [] }
+        var others = versions.values.filter { $0.row != row && kin($0.row) == kin(row) }
+        var reached = versions.values.filter { $0.row == row }
+        var next = 0
+        while next < reached.count {
+            let known = reached[next].content
+            let rows = Set(others.filter { known.mayMix(with: $0.content) }.map(\.row))
+            reached += others.filter { rows.contains($0.row) }
+            others.removeAll { rows.contains($0.row) }
+            next += 1
+        }
+        return Set(reached.compactMap { $0.content.values[column] })
     }
 
     /// True if a column of a version's row ever referred to a row.
@@ -172,5 +183,15 @@ struct WalkModel: Sendable {
     private func contents(ofRowOf token: String) -> [StoreContent.Row] {
         guard let row = versions[token]?.row else { return [] }
         return versions.values.filter { kin($0.row) == kin(row) }.map(\.content)
+    }
+}
+
+extension StoreContent.Row {
+    /// False for rows that had one number one after the other and share no value: a merge keeps them apart.
+    ///
+    /// Rows of FTS5 tables are known by their numbers alone.
+    fileprivate func mayMix(with other: StoreContent.Row) -> Bool {
+        guard hasIntegerKey, other.hasIntegerKey, table == other.table, table != "words" else { return true }
+        return values.contains { column, value in value != "n" && value == other.values[column] }
     }
 }

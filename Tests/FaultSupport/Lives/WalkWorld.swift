@@ -355,10 +355,15 @@ package final class WalkWorld {
         return result
     }
 
-    /// The row of a token in a file that a command named, if that is a store.
+    /// The row of a token in a file that a command named: a store, or rows that a merge of plain stores parked.
     func storedRow(_ token: String, in path: String) throws -> StoreContent.Row? {
-        guard try tokens(in: path).contains(token), !path.hasSuffix(".jsonl"), !Self.isArchive(path) else { return nil }
-        return try StoreContent.read(path, probe: nil, in: scratch.privatePath)?.rows[token]?.first
+        guard try tokens(in: path).contains(token), !Self.isArchive(path) else { return nil }
+        guard path.hasSuffix(".jsonl") else {
+            return try StoreContent.read(path, probe: nil, in: scratch.privatePath)?.rows[token]?.first
+        }
+        guard !shape.isCoreData else { return nil }
+        let lines = (FileManager.default.contents(atPath: path) ?? Data()).split(separator: UInt8(ascii: "\n"))
+        return lines.lazy.compactMap { StoreContent.Row(parked: $0) }.first { $0.token == token }
     }
 
     /// The tokens in a file that a command named: a store, an archive, or a file of parked rows.
