@@ -24,7 +24,8 @@ public struct MigrationTarget: Hashable, Sendable {
     /// `version` names a version of a folder; the default is the current one.
     public init(path: String, version: String? = nil, lockTimeout: Duration = .seconds(20)) throws {
         let location = StoreLocation(path: path)
-        guard let folder = try? Directory.open(path: location.folder), location.isStore(in: folder) else {
+        guard let folder = try? Directory.open(path: location.folder), (try? location.isStore(in: folder)) == true
+        else {
             self.init(try ModelFile(path: path, version: version), path: path)
             return
         }

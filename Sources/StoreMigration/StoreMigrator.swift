@@ -151,9 +151,13 @@ extension StoreLocation {
     /// names a folder, whether it exists or not.
     func destination(at url: URL) throws -> StoreLocation {
         let place = StoreLocation(url: url)
-        let parent = try? Directory.open(path: place.folder)
-        guard try url.hasDirectoryPath || parent?.status(of: place.name)?.kind == .directory else { return place }
+        guard try url.hasDirectoryPath || place.isFolder() else { return place }
         return StoreLocation(folder: place.path, name: name)
+    }
+
+    /// True if a folder is at this location.
+    func isFolder() throws -> Bool {
+        try Directory.openIfPresent(path: folder)?.status(of: name)?.kind == .directory
     }
 
     /// The locations at `urls`, each file once: a path through a linked folder names the same file.

@@ -108,11 +108,17 @@ extension StoreHeader {
 }
 
 extension StoreLocation {
-    /// True for a regular file that begins as a database.
-    package func isStore(in folder: Directory) -> Bool {
-        guard let vetted = try? VettedFile(self, in: folder), vetted.status.size >= StoreHeader.byteCount,
-            let main = try? MainFile(vetted, path: path)
+    /// True for a regular file that begins as a database; throws if the file cannot be read.
+    package func isStore(in folder: Directory) throws -> Bool {
+        guard let status = try folder.status(of: name), status.kind == .regular,
+            status.size >= StoreHeader.byteCount
         else { return false }
-        return (try? main.header()) != nil
+        do {
+            return try MainFile(VettedFile(self, in: folder), path: path).header() != nil
+        } catch {
+            // A program that closes its store removes the log.
+            guard try folder.status(of: name)?.identity == status.identity else { return false }
+            throw error
+        }
     }
 }

@@ -137,7 +137,7 @@ package struct StoreFileListing {
         for name in names where name != location.name && !name.hasPrefix(".") && !Self.isSidecar(name, of: known) {
             guard let status = try folder.status(of: name) else { continue }
             let other = StoreLocation(folder: location.folder, name: name)
-            if status.kind == .regular, other.isStore(in: folder) { continue }
+            if (try? other.isStore(in: folder)) == true { continue }
             addBeside(name, try Self.size(of: name, status, in: folder, depth: 0))
         }
         let beside = files.filter { $0.role == .beside }.map(\.name)

@@ -130,7 +130,7 @@ extension StoreInspector {
         let relays = Set(names.map { StoreLocation(folder: folder, name: $0).relayName })
         return names.filter { !StoreFileListing.isSidecar($0, of: known) && !relays.contains($0) }
             .map { StoreLocation(folder: folder, name: $0) }
-            .filter { $0.isStore(in: directory) }
+            .filter { (try? $0.isStore(in: directory)) == true }
     }
 
     /// The store to whose external files the folder at a path belongs; nil for any other folder.

@@ -22,16 +22,16 @@ struct PlacesCheck {
         guard new.name.utf8.count <= ReceiptFile.longestStoreName else {
             throw refusal("the store's name is too long for the names of its sidecar files")
         }
-        let oldFolder = try? Directory.open(path: old.folder)
-        let newFolder = try? Directory.open(path: new.folder)
+        let oldFolder = try Directory.openIfPresent(path: old.folder)
+        let newFolder = try Directory.openIfPresent(path: new.folder)
         if let oldFolder { try PublicationRecord.requireNoSnapshot(at: old, in: oldFolder) }
         if let newFolder { try PublicationRecord.requireNoSnapshot(at: new, in: newFolder) }
         if let oldFolder { try requireNoDatabase(asSidecarOf: old, in: oldFolder) }
         if let newFolder { try requireNoDatabase(asSidecarOf: new, in: newFolder) }
         guard let oldFolder, let newFolder else { return }
         if try oldFolder.status().identity == newFolder.status().identity { try requireUnrelatedNames() }
-        let identity = try? oldFolder.status(of: old.name)?.identity
-        if identity != nil && identity == (try? newFolder.status(of: new.name)?.identity) { throw sameStore }
+        let identity = try oldFolder.status(of: old.name)?.identity
+        if try identity != nil && identity == newFolder.status(of: new.name)?.identity { throw sameStore }
     }
 
     /// In one folder, neither path may be the other store or one of its sidecars.
@@ -49,7 +49,7 @@ struct PlacesCheck {
         let names =
             try folder.status(of: store.name) == nil
             ? store.sidecarNames : [store.writeAheadLogName, store.journalName]
-        for name in names where StoreLocation(folder: store.folder, name: name).isStore(in: folder) {
+        for name in names where try StoreLocation(folder: store.folder, name: name).isStore(in: folder) {
             throw MigrationError(
                 .usage,
                 "\(name) is a database, and SQLite would use it as a log or journal of \(store.name)",

@@ -223,6 +223,12 @@ package struct KnownHistory: Sendable {
             ]
         ),
         KnownHistory(
+            "a share of a store named as a log, whose folder cannot be opened once",
+            .compoundKey,
+            hasOddNames: true,
+            [insert(1), tool("share a b", harm: .failed(call: 10, .inputOutputError))]
+        ),
+        KnownHistory(
             "a resolver between two rows with the same number",
             .uniqueAndTrigger,
             [

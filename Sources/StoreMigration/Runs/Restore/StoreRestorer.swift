@@ -76,8 +76,7 @@ public struct StoreRestorer: Sendable {
 
     private func restore(_ source: ArchiveSource, _ monitor: WorkMonitor) throws -> RestoreOutcome {
         let given = StoreLocation(url: place)
-        let parent = try? Directory.open(path: given.folder)
-        let isFolder = try place.hasDirectoryPath || parent?.status(of: given.name)?.kind == .directory
+        let isFolder = try place.hasDirectoryPath || given.isFolder()
         let container = try RunContext.openContainer(
             isFolder ? StoreLocation(folder: given.path, name: given.name) : given
         )
