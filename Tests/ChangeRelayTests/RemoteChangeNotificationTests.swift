@@ -150,8 +150,6 @@ struct RemoteChangeNotificationTests {
             let count = try listener.execute("wait \(heard + 1)")
             #expect(count != "late")
         }
-        let count = try #require(Int(listener.execute("heard")))
-        #expect(count <= 4, "more notifications than the damage and the three posts")
     }
 
     @Test("A killed poster leaves nothing behind that blocks other processes' posts or notifications")

@@ -49,7 +49,9 @@ struct PlainPlan: Sendable {
     var removed: [[Int64: [SQLValue]]]
     var targets: [[PlainKey: Target]]
     /// The targets that earlier merges decided.
-    let known: [[PlainKey: Target]]
+    private(set) var known: [[PlainKey: Target]]
+    /// The targets of the base's rows.
+    private let baseTargets: [[PlainKey: Target]]
     /// The old store's keys of these rows, by the shared store's keys.
     let origins: [[PlainKey: PlainKey]]
     /// True if an earlier merge gave any row another key.
@@ -80,10 +82,16 @@ struct PlainPlan: Sendable {
             known[table][own] = Target(key: shared, reason: object.reason)
             origins[table][shared] = own
         }
-        targets = known
+        (targets, baseTargets) = (known, known)
         self.known = known
         self.origins = origins
         hasMoves = !moved.isEmpty
+    }
+
+    /// Forgets the target that an earlier merge decided for a row.
+    mutating func forgetTarget(of key: PlainKey, in table: Int) {
+        known[table][key] = nil
+        targets[table][key] = nil
     }
 
     /// True if the merge writes nothing to the shared store and parks no row.
@@ -108,8 +116,15 @@ struct PlainPlan: Sendable {
     }
 
     /// The values of a row of the old store as the shared store has them, including its key there.
-    func mapped(_ values: [SQLValue], in table: Int) -> [SQLValue] {
-        var result = following(values, in: table)
+    func mapped(_ values: [SQLValue], in table: Int) -> [SQLValue] { mapped(values, in: table, by: targets) }
+
+    /// The same for a row of the base, whose number a row of the old store may have now.
+    func mappedFromBase(_ values: [SQLValue], in table: Int) -> [SQLValue] {
+        mapped(values, in: table, by: baseTargets)
+    }
+
+    private func mapped(_ values: [SQLValue], in table: Int, by targets: [[PlainKey: Target]]) -> [SQLValue] {
+        var result = following(values, in: table, by: targets)
         guard !layout.tables[table].isBag, let target = targets[table][layout.tables[table].key(of: values)] else {
             return result
         }
@@ -118,7 +133,9 @@ struct PlainPlan: Sendable {
     }
 
     /// The values of a row of the old store, with references translated to the shared store's keys.
-    func following(_ values: [SQLValue], in table: Int) -> [SQLValue] {
+    func following(_ values: [SQLValue], in table: Int) -> [SQLValue] { following(values, in: table, by: targets) }
+
+    private func following(_ values: [SQLValue], in table: Int, by targets: [[PlainKey: Target]]) -> [SQLValue] {
         var result = values
         for foreignKey in layout.tables[table].foreignKeys where foreignKey.leadsToKey {
             let parent = layout.tables[foreignKey.parent]

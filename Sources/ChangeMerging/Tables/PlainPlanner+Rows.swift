@@ -31,7 +31,7 @@ extension PlainPlanner {
     /// Removes the shared store's counterpart of a row without a key.
     private mutating func removeMapped(_ values: [SQLValue], _ index: Int) throws {
         let table = layout.tables[index]
-        let mapped = plan.mapped(values, in: index)
+        let mapped = plan.mappedFromBase(values, in: index)
         let conditions = table.columns.map { "\(SQLName.quoted($0)) IS ?" }.joined(separator: " AND ")
         var number: Int64?
         try shared.forEachRow(
@@ -75,7 +75,7 @@ extension PlainPlanner {
     }
 
     /// The decisions about the columns of one row that both sides changed.
-    private struct Decisions {
+    struct Decisions {
         /// The columns that do not keep the shared store's value.
         private(set) var taken: [Int] = []
         /// The values that a resolver gave to some of these.
@@ -108,35 +108,19 @@ extension PlainPlanner {
     ) -> Decisions {
         Decisions(
             contested.map { column in
-                let conflict = contest(column, of: key, in: index, values, there, takesOld, since: former)
-                    .resolved(by: questions)
-                plan.summary.conflicts.append(conflict)
+                let conflict = report(
+                    .bothChanged,
+                    key,
+                    in: index,
+                    column: column,
+                    base: former.map { .init($0[column]) },
+                    old: .init(values[column]),
+                    shared: .init(there[column]),
+                    taken: takesOld ? .old : .shared,
+                    isOpen: true
+                )
                 return (column, conflict)
             }
-        )
-    }
-
-    /// The conflict about a column that both sides changed, with the policy's decision.
-    func contest(
-        _ column: Int,
-        of key: PlainKey,
-        in index: Int,
-        _ values: [SQLValue],
-        _ there: [SQLValue],
-        _ takesOld: Bool,
-        since former: [SQLValue]?
-    ) -> StoreMergeConflict {
-        let table = layout.tables[index]
-        return StoreMergeConflict(
-            entity: table.name,
-            key: key.stored,
-            property: table.columns[column],
-            reason: .bothChanged,
-            base: former.map { .init($0[column]) },
-            old: .init(values[column]),
-            shared: .init(there[column]),
-            taken: takesOld ? .old : .shared,
-            acceptsValue: table.isFree(column)
         )
     }
 
@@ -183,7 +167,8 @@ extension PlainPlanner {
             }
             return
         }
-        let former = try base.map { try table.knownRow(change.key, in: $0) }.map { plan.mapped($0, in: index) } ?? there
+        let former =
+            try base.map { try table.knownRow(change.key, in: $0) }.map { plan.mappedFromBase($0, in: index) } ?? there
         let own = change.columns.filter { values[$0] != there[$0] }
         let theirs = Set(table.columns.indices.filter { there[$0] != former[$0] })
         let contested = own.filter(theirs.contains)
@@ -202,6 +187,23 @@ extension PlainPlanner {
         // Under `error` a row that both sides changed is a conflict, even if they changed different columns.
         if policy == .error, isConflict, contested.isEmpty || decisions.isUnsettled { unsettled += 1 }
         taken += decisions.taken
+        // Under `error`, or before the resolver was asked, nothing is decided yet.
+        let isDecided =
+            policy == .error ? !contested.isEmpty && !decisions.isUnsettled : questions == nil || !decisions.isUnsettled
+        if isDecided, isConflict,
+            let row = try reusedKey(
+                of: change,
+                in: index,
+                former: former,
+                old: values,
+                shared: there,
+                decisions,
+                taken: taken
+            )
+        {
+            reused.append(row)
+            return
+        }
         let isOldLost = own.contains { !taken.contains($0) } || !decisions.given.isEmpty
         if isOldLost { park(.old, change.key, in: index, .bothChanged) }
         if isConflict, taken.contains(where: theirs.contains) { park(.shared, key, in: index, .bothChanged) }
@@ -211,7 +213,7 @@ extension PlainPlanner {
     private mutating func decideDeleted(_ change: PlainChanges.Change, _ index: Int) throws {
         let table = layout.tables[index]
         guard let base else { return }
-        let former = plan.mapped(try table.knownRow(change.key, in: base), in: index)
+        let former = plan.mappedFromBase(try table.knownRow(change.key, in: base), in: index)
         let key = table.key(of: former)
         guard let there = try table.row(key, in: shared) else { return }
         guard former != there else {

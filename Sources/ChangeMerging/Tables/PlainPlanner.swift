@@ -16,6 +16,12 @@ struct PlainPlanner {
     /// Rows of the old side that were parked and must not be added again.
     var lost: [Set<PlainKey>]
     var unsettled = 0
+    /// The rows found so far that share only a reused number.
+    var reused: [ReusedKey] = []
+    /// The rows of the old side that get a new number, because another row has theirs.
+    var separated: [Set<PlainKey>]
+    /// For each table the greatest key of the base whose row a side kept, once it is known.
+    var lastKeptKeys: [[MergeDirection: PlainKey?]]
     let accountant: MergeAccountant
     var columnLists = PlainChanges.ColumnLists()
     private var survivors: [Int: Int] = [:]
@@ -44,6 +50,8 @@ struct PlainPlanner {
         layout = try PlainLayout(reading: shared) { accountant.isSame(table: $0) && isWanted($0) }
         plan = PlainPlan(layout, moved: moved)
         lost = layout.tables.map { _ in [] }
+        separated = lost
+        lastKeptKeys = layout.tables.map { _ in [:] }
     }
 
     mutating func makePlan() throws -> PlainPlan {
@@ -67,9 +75,7 @@ struct PlainPlanner {
             plan.summary.isIdle = true
             return plan
         }
-        try separateReusedKeys()
-        try mapKeys()
-        for table in layout.order { try decide(table) }
+        try decideRows()
         try refuseUnidentifiedRows()
         guard plan.summary.refusals.isEmpty else { return plan }
         try giveWayToTakenValues()

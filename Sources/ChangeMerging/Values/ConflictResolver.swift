@@ -74,9 +74,6 @@ final class ConflictQuestions {
         return nil
     }
 
-    /// The decision about a conflict, without asking about it.
-    func decision(about conflict: StoreMergeConflict) -> StoreMergeConflict.Resolution? { resolutions[conflict] }
-
     /// Asks about the conflicts of the last plan that are not decided; false if there are none.
     func ask(_ resolver: ConflictResolver, path: String, _ monitor: WorkMonitor) throws -> Bool {
         var known: Set<StoreMergeConflict> = []

@@ -40,44 +40,110 @@ struct PlainReusedKeyTests {
         #expect(summary.conflicts.map(\.shared) == [.deleted])
     }
 
+    /// A merge with a resolver that decides about columns and about the row.
+    private func merge(
+        _ triple: PlainTriple,
+        _ policy: StoreMergePolicy,
+        columns: StoreMergeConflict.Resolution,
+        row: StoreMergeConflict.Resolution
+    ) throws -> MergeSummary {
+        var settings = MergeSettings(policy: policy)
+        settings.resolver = ConflictResolver { $0.map { $0.reason == .editedAndDeleted ? row : columns } }
+        return try triple.merge(settings).0
+    }
+
+    /// Decisions about the columns that would mix the rows, under each policy that leaves the rest to one side.
+    private static let mixing: [(StoreMergePolicy, StoreMergeConflict.Resolution)] = [
+        (.mergeByPropertyStoreTrump, .old), (.rollback, .old), (.overwrite, .shared), (.error, .old),
+        (.mergeByPropertyObjectTrump, .old), (.mergeByPropertyStoreTrump, .value(.text(SQLText("third")))),
+    ]
+
+    @Test("A resolver's decisions never mix the shared side's new row with the old side's edit", arguments: mixing)
+    func resolverAndSharedRow(_ policy: StoreMergePolicy, _ columns: StoreMergeConflict.Resolution) throws {
+        for (row, rows) in [
+            (StoreMergeConflict.Resolution.old, ["1 a aa", "2 new neu", "3 b edited"]),
+            (.shared, ["1 a aa", "2 new neu"]),
+        ] {
+            let triple = try PlainTriple(Self.schema)
+            try triple.execute("UPDATE t SET w = 'edited' WHERE k = 2", in: "old")
+            try triple.execute("DELETE FROM t WHERE k = 2; INSERT INTO t (v, w) VALUES ('new', 'neu')", in: "shared")
+
+            let summary = try merge(triple, policy, columns: columns, row: row)
+
+            #expect(try triple.rows("SELECT * FROM t") == rows)
+            #expect(summary.conflicts.map(\.reason) == [.editedAndDeleted])
+            #expect(summary.conflicts.map(\.isResolved) == [true])
+        }
+    }
+
     @Test(
-        "A resolver's decisions never mix the values of two rows",
+        "A resolver's decisions never mix the old side's new row with the shared side's edit",
         arguments: [
-            (StoreMergePolicy.mergeByPropertyStoreTrump, StoreMergeConflict.Resolution.old), (.rollback, .old),
-            (.overwrite, .shared), (.error, .old), (.mergeByPropertyObjectTrump, .value(.text(SQLText("third")))),
+            (StoreMergePolicy.mergeByPropertyStoreTrump, StoreMergeConflict.Resolution.shared), (.rollback, .old),
+            (.overwrite, .shared), (.error, .shared), (.mergeByPropertyObjectTrump, .shared),
         ]
     )
-    func resolver(_ policy: StoreMergePolicy, _ decision: StoreMergeConflict.Resolution) throws {
-        let triple = try PlainTriple(Self.schema)
-        try triple.execute("UPDATE t SET w = 'edited' WHERE k = 2", in: "old")
-        try triple.execute("DELETE FROM t WHERE k = 2; INSERT INTO t (v, w) VALUES ('new', 'neu')", in: "shared")
-        var settings = MergeSettings(policy: policy)
-        settings.resolver = ConflictResolver { $0.map { _ in decision } }
+    func resolverAndOldRow(_ policy: StoreMergePolicy, _ columns: StoreMergeConflict.Resolution) throws {
+        for (row, rows) in [
+            (StoreMergeConflict.Resolution.shared, ["1 a aa", "2 b edited", "3 new neu"]),
+            (.old, ["1 a aa", "3 new neu"]),
+        ] {
+            let triple = try PlainTriple(Self.schema)
+            try triple.execute(
+                "DELETE FROM c; DELETE FROM t WHERE k = 2; INSERT INTO t (v, w) VALUES ('new', 'neu')",
+                in: "old"
+            )
+            try triple.execute("UPDATE t SET w = 'edited' WHERE k = 2", in: "shared")
 
-        let (summary, _) = try triple.merge(settings)
+            let summary = try merge(triple, policy, columns: columns, row: row)
 
-        #expect(try triple.rows("SELECT * FROM t") == ["1 a aa", "2 new neu", "3 b edited"])
-        #expect(summary.conflicts.map(\.reason) == [.editedAndDeleted])
+            #expect(try triple.rows("SELECT * FROM t") == rows)
+            #expect(summary.conflicts.map(\.reason) == [.editedAndDeleted])
+        }
     }
 
     @Test(
         "A resolver may choose one of two rows with the same number",
         arguments: [
             (StoreMergePolicy.mergeByPropertyStoreTrump, StoreMergeConflict.Resolution.shared, "2 new neu"),
-            (.error, .shared, "2 new neu"), (.overwrite, .old, "2 b edited"),
+            (.error, .shared, "2 new neu"), (.overwrite, .old, "2 b edited"), (.rollback, .shared, "2 new neu"),
         ]
     )
     func chosen(_ policy: StoreMergePolicy, _ decision: StoreMergeConflict.Resolution, _ row: String) throws {
         let triple = try PlainTriple(Self.schema)
         try triple.execute("UPDATE t SET w = 'edited' WHERE k = 2", in: "old")
         try triple.execute("DELETE FROM t WHERE k = 2; INSERT INTO t (v, w) VALUES ('new', 'neu')", in: "shared")
-        var settings = MergeSettings(policy: policy)
-        settings.resolver = ConflictResolver { $0.map { _ in decision } }
 
-        let (summary, _) = try triple.merge(settings)
+        let summary = try merge(triple, policy, columns: decision, row: decision)
 
         #expect(try triple.rows("SELECT * FROM t") == ["1 a aa", row])
         #expect(summary.conflicts.map(\.reason) == [.bothChanged])
+    }
+
+    @Test(
+        "Rows that refer to new rows of both sides are not mixed",
+        arguments: [StoreMergePolicy.mergeByPropertyStoreTrump, .mergeByPropertyObjectTrump, .error]
+    )
+    func references(_ policy: StoreMergePolicy) throws {
+        let triple = try PlainTriple(
+            """
+            CREATE TABLE p (id INTEGER PRIMARY KEY, n TEXT); INSERT INTO p VALUES (1, 'one');
+            CREATE TABLE t (k INTEGER PRIMARY KEY, v TEXT, w TEXT, p INTEGER REFERENCES p (id));
+            INSERT INTO t VALUES (1, 'a', 'aa', 1), (2, 'b', 'bb', 1);
+            """
+        )
+        try triple.execute("INSERT INTO p VALUES (2, 'old'); UPDATE t SET p = 2 WHERE k = 2", in: "old")
+        try triple.execute(
+            "INSERT INTO p VALUES (2, 'two'), (3, 'three'); DELETE FROM t WHERE k = 2; "
+                + "INSERT INTO t (v, w, p) VALUES ('new', 'neu', 3)",
+            in: "shared"
+        )
+
+        let summary = try merge(triple, policy, columns: .old, row: .old)
+
+        #expect(try triple.rows("SELECT * FROM t") == ["1 a aa 1", "2 new neu 3", "3 b bb 4"])
+        #expect(try triple.rows("SELECT * FROM p") == ["1 one", "2 two", "3 three", "4 old"])
+        #expect(summary.conflicts.map(\.reason) == [.editedAndDeleted])
     }
 
     @Test("A rewritten row is merged by columns if its number cannot have been reused")

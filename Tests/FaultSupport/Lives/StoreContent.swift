@@ -117,19 +117,19 @@ struct StoreContent: Sendable {
 }
 
 extension StoreContent.Row {
-    /// Reads a line of a file of parked rows; nil where it has no token.
-    init?(parked line: Data) {
+    /// Reads a line of a file of parked rows, of a table whose keys are integers or not; nil where it has no token.
+    init?(parked line: Data, hasIntegerKey: (_ table: String) -> Bool) {
         guard let row = try? JSONSerialization.jsonObject(with: line) as? [String: Any],
             let table = row["entity"] as? String, let key = row["key"] as? [[String: Any]],
             let members = row["values"] as? [String: [String: Any]],
-            let token = (members["token"]?["text"] as? [String: Any])?["_0"] as? String
+            let token = members["token"].flatMap(Self.stored).flatMap(StoredText.decode)
         else { return nil }
         let keyValues = key.compactMap(Self.stored)
         self.init(
             table: table,
             token: token,
             key: keyValues.isEmpty || keyValues.count < key.count ? nil : keyValues,
-            hasIntegerKey: key.count == 1 && key[0]["integer"] != nil,
+            hasIntegerKey: hasIntegerKey(table),
             values: members.filter { $0.key != "token" }.compactMapValues(Self.stored)
         )
     }
@@ -140,7 +140,17 @@ extension StoreContent.Row {
         if value["null"] != nil { return "n" }
         if let number = member("integer") as? Int { return "i\(number)" }
         if let number = member("real") as? Double { return "r\(number.bitPattern)" }
+        if let name = member("real") as? String { return Double(name).map { "r\($0.bitPattern)" } }
         if let text = member("text") as? String { return "t" + StoredText.digits(text.utf8) }
+        if let bytes = (member("text") as? [String: String])?["utf8"] {
+            // Invalid Unicode, two digits a byte.
+            let digits = Array(bytes)
+            return "t"
+                + StoredText.digits(
+                    stride(from: 0, to: digits.count - 1, by: 2)
+                        .compactMap { UInt8(String(digits[$0...$0 + 1]), radix: 16) }
+                )
+        }
         return (member("bytes") as? String).flatMap { Data(base64Encoded: $0) }.map { "b" + StoredText.digits($0) }
     }
 }

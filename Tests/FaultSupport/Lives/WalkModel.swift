@@ -137,9 +137,6 @@ struct WalkModel: Sendable {
         return result
     }
 
-    /// Columns that SQLite computes from others.
-    private static let generated: Set<String> = ["size", "kind"]
-
     /// True for a version that shares no value with an earlier one: a merge counts it as a new row with a reused key.
     ///
     /// Nulls of the earlier one and generated columns do not count.
@@ -148,7 +145,7 @@ struct WalkModel: Sendable {
         return ancestors(of: token).compactMap { versions[$0]?.content.values }
             .contains { earlier in
                 earlier.allSatisfy { column, value in
-                    Self.generated.contains(column) || value == "n" || value != values[column]
+                    StoreContent.Row.generated.contains(column) || value == "n" || value != values[column]
                 }
             }
     }
@@ -187,11 +184,18 @@ struct WalkModel: Sendable {
 }
 
 extension StoreContent.Row {
-    /// False for rows that had one number one after the other and share no value: a merge keeps them apart.
+    /// Columns that SQLite computes from others.
+    static let generated: Set<String> = ["size", "kind"]
+
+    /// False where a merge must keep both rows: they have one number and share no value.
     ///
-    /// Rows of FTS5 tables are known by their numbers alone.
+    /// A merge may mix rows of FTS5 tables, which it knows by their numbers alone, and rows whose references it translates.
     fileprivate func mayMix(with other: StoreContent.Row) -> Bool {
-        guard hasIntegerKey, other.hasIntegerKey, table == other.table, table != "words" else { return true }
-        return values.contains { column, value in value != "n" && value == other.values[column] }
+        guard hasIntegerKey, other.hasIntegerKey, table == other.table, table != "words", links.isEmpty,
+            other.links.isEmpty
+        else { return true }
+        return values.contains { column, value in
+            value != "n" && !Self.generated.contains(column) && value == other.values[column]
+        }
     }
 }

@@ -363,7 +363,12 @@ package final class WalkWorld {
         }
         guard !shape.isCoreData else { return nil }
         let lines = (FileManager.default.contents(atPath: path) ?? Data()).split(separator: UInt8(ascii: "\n"))
-        return lines.lazy.compactMap { StoreContent.Row(parked: $0) }.first { $0.token == token }
+        let known = contents.compactMap { $0?.rows.values.joined() }.joined()
+        return lines.lazy
+            .compactMap { line in
+                StoreContent.Row(parked: line) { table in known.first { $0.table == table }?.hasIntegerKey == true }
+            }
+            .first { $0.token == token }
     }
 
     /// The tokens in a file that a command named: a store, an archive, or a file of parked rows.
