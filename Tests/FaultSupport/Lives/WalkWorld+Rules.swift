@@ -157,8 +157,10 @@ extension WalkWorld {
         }
         guard !gone.isEmpty else { return [] }
         let isOverruled = isOverruling(call)
-        // Without a base, a policy may prefer the older version; the other one is in a file that a command named.
-        let parked = isOverruled ? try named.filter { $0.hasSuffix(".parked.jsonl") }.flatMap(tokens(in:)) : []
+        // Without a base, a policy may prefer the older version; the other one is in a file that a command named, or that a
+        // killed one left for a later command to name.
+        let files = call.isStopped ? named.union(filesOfParkedRows()) : named
+        let parked = isOverruled ? try files.filter { $0.hasSuffix(".parked.jsonl") }.flatMap(tokens(in:)) : []
         let losers = gone.filter { token in
             let ancestors = model.ancestors(of: token)
             // Another version of the row, or its deletion, won; rule L1 checks that this one is kept elsewhere.
@@ -247,6 +249,13 @@ extension WalkWorld {
 
     /// L1: the files of parked rows that the command created; rows in a file that no command named are lost.
     private func newlyParkedRows() -> Set<String> {
+        let found = filesOfParkedRows()
+        // A merge removes the file of a killed attempt that was not committed.
+        defer { parkedFiles = found }
+        return found.subtracting(parkedFiles)
+    }
+
+    private func filesOfParkedRows() -> Set<String> {
         var found: Set<String> = []
         for place in places {
             let url = URL(fileURLWithPath: place)
@@ -254,9 +263,7 @@ extension WalkWorld {
             for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
             where name.hasSuffix(".parked.jsonl") { found.insert(folder + "/" + name) }
         }
-        // A merge removes the file of a killed attempt that was not committed.
-        defer { parkedFiles = found }
-        return found.subtracting(parkedFiles)
+        return found
     }
 
     /// L2: only commands that are documented to remove a store may remove it.
