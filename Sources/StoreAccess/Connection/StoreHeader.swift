@@ -108,13 +108,17 @@ extension StoreHeader {
 }
 
 extension StoreLocation {
-    /// True for a regular file that begins as a database; throws if the file cannot be read.
+    /// True for a file that begins as a database, and false for one that is no store for this user.
+    ///
+    /// Throws if the file cannot be read.
     package func isStore(in folder: Directory) throws -> Bool {
         guard let status = try folder.status(of: name), status.kind == .regular,
             status.size >= StoreHeader.byteCount
         else { return false }
         do {
             return try MainFile(VettedFile(self, in: folder), path: path).header() != nil
+        } catch let refusal as UnreadableStore where refusal.reason != .inputOutput {
+            return false
         } catch {
             // A program that closes its store removes the log.
             guard try folder.status(of: name)?.identity == status.identity else { return false }
