@@ -65,37 +65,21 @@ extension PlainPlanner {
 
     /// Makes two rows of one: the row of the base, which one side edited and the other deleted, and the new row.
     ///
-    /// Returns the insertion of the old side's one, which gets a new number, or nil if that one lost the decision.
-    private mutating func separate(_ row: ReusedKey) -> PlainChanges.Change? {
+    /// Both stay, and a conflict is reported. Returns the insertion of the old side's one, which gets a new number.
+    private mutating func separate(_ row: ReusedKey) -> PlainChanges.Change {
         let (index, source) = (row.table, row.change.key)
-        let isDeletedAtOld = row.side == .old
-        let policy = policy(for: index)
-        let takesOld = isDeletedAtOld ? policy == .overwrite : policy != .rollback
-        let conflict = report(
+        report(
             .editedAndDeleted,
             row.key,
             in: index,
             base: .present,
-            old: isDeletedAtOld ? .deleted : .present,
-            shared: isDeletedAtOld ? .present : .deleted,
-            taken: takesOld ? .old : .shared,
-            isOpen: true
+            old: row.side == .old ? .deleted : .present,
+            shared: row.side == .old ? .present : .deleted,
+            taken: row.side == .old ? .shared : .old
         )
-        if policy == .error, !conflict.isResolved { unsettled += 1 }
+        noteSurvivor(of: index)
         plan.forgetTarget(of: source, in: index)
         changed[index][row.key] = nil
-        let isKept = (conflict.taken == .old) != isDeletedAtOld
-        if isKept {
-            noteSurvivor(of: index)
-        } else if isDeletedAtOld {
-            park(.shared, row.key, in: index, .editedAndDeleted)
-            plan.actions[index][row.key] = PlainPlan.Action(kind: .delete, source: source, columns: [])
-            changed[index][row.key] = PlainChanges.Change(key: source, kind: .deleted, columns: [])
-        } else {
-            park(.old, source, in: index, .editedAndDeleted)
-            lost[index].insert(source)
-            return nil
-        }
         separated[index].insert(source)
         return PlainChanges.Change(
             key: source,
@@ -122,10 +106,11 @@ extension PlainPlanner {
             while try cursor.next() {
                 try monitor.checkCancellation()
                 let values = cursor.withRow { table.values(of: $0, in: base) }
-                let former = side === shared ? plan.mappedFromBase(values, in: index) : values
-                guard let row = try table.row(table.key(of: former), in: side),
-                    !Self.isAnother(row, than: former, table)
-                else { continue }
+                let former = plan.mappedFromBase(values, in: index)
+                let key = table.key(of: side === shared ? former : values)
+                guard let row = try table.row(key, in: side) else { continue }
+                let now = side === shared ? row : plan.mapped(row, in: index)
+                guard !Self.isAnother(now, than: former, table) else { continue }
                 return table.key(of: values)
             }
             return nil

@@ -40,40 +40,38 @@ struct PlainReusedKeyTests {
         #expect(summary.conflicts.map(\.shared) == [.deleted])
     }
 
-    /// A merge with a resolver that decides about columns and about the row.
     private func merge(
         _ triple: PlainTriple,
         _ policy: StoreMergePolicy,
-        columns: StoreMergeConflict.Resolution,
-        row: StoreMergeConflict.Resolution
+        _ decision: StoreMergeConflict.Resolution
     ) throws -> MergeSummary {
         var settings = MergeSettings(policy: policy)
-        settings.resolver = ConflictResolver { $0.map { $0.reason == .editedAndDeleted ? row : columns } }
+        settings.resolver = ConflictResolver { $0.map { _ in decision } }
         return try triple.merge(settings).0
     }
 
-    /// Decisions about the columns that would mix the rows, under each policy that leaves the rest to one side.
-    private static let mixing: [(StoreMergePolicy, StoreMergeConflict.Resolution)] = [
-        (.mergeByPropertyStoreTrump, .old), (.rollback, .old), (.overwrite, .shared), (.error, .old),
-        (.mergeByPropertyObjectTrump, .old), (.mergeByPropertyStoreTrump, .value(.text(SQLText("third")))),
-    ]
+    @Test(
+        "A resolver's decisions never mix the shared side's new row with the old side's edit",
+        arguments: [
+            (StoreMergePolicy.mergeByPropertyStoreTrump, StoreMergeConflict.Resolution.old), (.rollback, .old),
+            (.overwrite, .shared), (.error, .old), (.mergeByPropertyObjectTrump, .old),
+            (.mergeByPropertyStoreTrump, .value(.text(SQLText("third")))),
+        ]
+    )
+    func resolverAndSharedRow(_ policy: StoreMergePolicy, _ decision: StoreMergeConflict.Resolution) throws {
+        let triple = try PlainTriple(Self.schema)
+        try triple.execute("UPDATE t SET w = 'edited' WHERE k = 2; INSERT INTO c VALUES (2, 2, 'y')", in: "old")
+        try triple.execute(
+            "DELETE FROM c; DELETE FROM t WHERE k = 2; INSERT INTO t (v, w) VALUES ('new', 'neu')",
+            in: "shared"
+        )
 
-    @Test("A resolver's decisions never mix the shared side's new row with the old side's edit", arguments: mixing)
-    func resolverAndSharedRow(_ policy: StoreMergePolicy, _ columns: StoreMergeConflict.Resolution) throws {
-        for (row, rows) in [
-            (StoreMergeConflict.Resolution.old, ["1 a aa", "2 new neu", "3 b edited"]),
-            (.shared, ["1 a aa", "2 new neu"]),
-        ] {
-            let triple = try PlainTriple(Self.schema)
-            try triple.execute("UPDATE t SET w = 'edited' WHERE k = 2", in: "old")
-            try triple.execute("DELETE FROM t WHERE k = 2; INSERT INTO t (v, w) VALUES ('new', 'neu')", in: "shared")
+        let summary = try merge(triple, policy, decision)
 
-            let summary = try merge(triple, policy, columns: columns, row: row)
-
-            #expect(try triple.rows("SELECT * FROM t") == rows)
-            #expect(summary.conflicts.map(\.reason) == [.editedAndDeleted])
-            #expect(summary.conflicts.map(\.isResolved) == [true])
-        }
+        #expect(try triple.rows("SELECT * FROM t") == ["1 a aa", "2 new neu", "3 b edited"])
+        #expect(try triple.rows("SELECT * FROM c") == ["2 3 y"])
+        #expect(summary.conflicts.map(\.reason) == [.editedAndDeleted])
+        #expect(summary.conflicts.map(\.shared) == [.deleted])
     }
 
     @Test(
@@ -83,23 +81,20 @@ struct PlainReusedKeyTests {
             (.overwrite, .shared), (.error, .shared), (.mergeByPropertyObjectTrump, .shared),
         ]
     )
-    func resolverAndOldRow(_ policy: StoreMergePolicy, _ columns: StoreMergeConflict.Resolution) throws {
-        for (row, rows) in [
-            (StoreMergeConflict.Resolution.shared, ["1 a aa", "2 b edited", "3 new neu"]),
-            (.old, ["1 a aa", "3 new neu"]),
-        ] {
-            let triple = try PlainTriple(Self.schema)
-            try triple.execute(
-                "DELETE FROM c; DELETE FROM t WHERE k = 2; INSERT INTO t (v, w) VALUES ('new', 'neu')",
-                in: "old"
-            )
-            try triple.execute("UPDATE t SET w = 'edited' WHERE k = 2", in: "shared")
+    func resolverAndOldRow(_ policy: StoreMergePolicy, _ decision: StoreMergeConflict.Resolution) throws {
+        let triple = try PlainTriple(Self.schema)
+        try triple.execute(
+            "DELETE FROM c; DELETE FROM t WHERE k = 2; INSERT INTO t (v, w) VALUES ('new', 'neu')",
+            in: "old"
+        )
+        try triple.execute("UPDATE t SET w = 'edited' WHERE k = 2", in: "shared")
 
-            let summary = try merge(triple, policy, columns: columns, row: row)
+        let summary = try merge(triple, policy, decision)
 
-            #expect(try triple.rows("SELECT * FROM t") == rows)
-            #expect(summary.conflicts.map(\.reason) == [.editedAndDeleted])
-        }
+        #expect(try triple.rows("SELECT * FROM t") == ["1 a aa", "2 b edited", "3 new neu"])
+        #expect(try triple.rows("SELECT * FROM c") == [])
+        #expect(summary.conflicts.map(\.reason) == [.editedAndDeleted])
+        #expect(summary.conflicts.map(\.old) == [.deleted])
     }
 
     @Test(
@@ -114,10 +109,36 @@ struct PlainReusedKeyTests {
         try triple.execute("UPDATE t SET w = 'edited' WHERE k = 2", in: "old")
         try triple.execute("DELETE FROM t WHERE k = 2; INSERT INTO t (v, w) VALUES ('new', 'neu')", in: "shared")
 
-        let summary = try merge(triple, policy, columns: decision, row: decision)
+        let summary = try merge(triple, policy, decision)
 
         #expect(try triple.rows("SELECT * FROM t") == ["1 a aa", row])
         #expect(summary.conflicts.map(\.reason) == [.bothChanged])
+    }
+
+    @Test("Two rows whose numbers were both reused are kept apart with their reference", arguments: [false, true])
+    func parentAndChild(_ hasResolver: Bool) throws {
+        let triple = try PlainTriple(
+            """
+            CREATE TABLE a (k INTEGER PRIMARY KEY, n TEXT, m TEXT); INSERT INTO a VALUES (1, 'a', 'aa'), (2, 'b', 'bb');
+            CREATE TABLE c (k INTEGER PRIMARY KEY, a INTEGER REFERENCES a (k), n TEXT, m TEXT);
+            INSERT INTO c VALUES (1, 1, 'c', 'cc'), (2, 2, 'd', 'dd');
+            """
+        )
+        try triple.execute(
+            "DELETE FROM c WHERE k = 2; DELETE FROM a WHERE k = 2; INSERT INTO a (n, m) VALUES ('new', 'neu');"
+                + "INSERT INTO c (a, n, m) VALUES (2, 'child', 'kind')",
+            in: "old"
+        )
+        try triple.execute("UPDATE a SET m = 'edited' WHERE k = 2; UPDATE c SET m = 'edited' WHERE k = 2", in: "shared")
+
+        let summary =
+            hasResolver
+            ? try merge(triple, .rollback, .old)
+            : try triple.merge(MergeSettings(policy: .mergeByPropertyStoreTrump)).0
+
+        #expect(try triple.rows("SELECT * FROM a") == ["1 a aa", "2 b edited", "3 new neu"])
+        #expect(try triple.rows("SELECT * FROM c") == ["1 1 c cc", "2 2 d edited", "3 3 child kind"])
+        #expect(summary.conflicts.map(\.reason) == [.editedAndDeleted, .editedAndDeleted])
     }
 
     @Test(
@@ -139,7 +160,7 @@ struct PlainReusedKeyTests {
             in: "shared"
         )
 
-        let summary = try merge(triple, policy, columns: .old, row: .old)
+        let summary = try merge(triple, policy, .old)
 
         #expect(try triple.rows("SELECT * FROM t") == ["1 a aa 1", "2 new neu 3", "3 b bb 4"])
         #expect(try triple.rows("SELECT * FROM p") == ["1 one", "2 two", "3 three", "4 old"])
