@@ -223,6 +223,13 @@ package struct KnownHistory: Sendable {
             ]
         ),
         KnownHistory(
+            "a share in the other direction after two unshares",
+            .integerKey,
+            [
+                insert(1), tool("share a b --old capture"), tool("unshare a b"), tool("unshare b a"), tool("share b a"),
+            ]
+        ),
+        KnownHistory(
             "a share of a store named as a log, whose folder cannot be opened once",
             .compoundKey,
             hasOddNames: true,

@@ -359,4 +359,15 @@ struct PairRecordTests {
 
         #expect(throws: (any Error).self) { try lives.write("INSERT INTO t VALUES (3, 'late')", at: "b") }
     }
+    @Test("A share in the other direction after two unshares has the default choices")
+    func otherDirectionAfterTwoUnshares() throws {
+        let lives = try Lives()
+        try lives.share("a", "b")
+        try lives.unshare("a", "b")
+        try lives.unshare("b", "a")
+
+        try StoreMigrator(from: lives.store("b").url, to: lives.store("a").url).shareStoreIfNecessaryAndWait()
+
+        #expect(throws: (any Error).self) { try lives.write("INSERT INTO t VALUES (3, 'late')", at: "b") }
+    }
 }
