@@ -82,12 +82,11 @@ static struct verdict judge(FaultShimKind kind, const char *function, const char
     if (!is_below_root(path)) return unharmed;
     uint32_t number = __atomic_fetch_add(&report->count, 1, __ATOMIC_SEQ_CST);
     if (number < FaultShimReportCapacity) report->kinds[number] = (uint8_t)kind;
-    bool lasts = number >= harm_at && (lasting_kinds >> kind & 1);
-    if (harms_once && lasts && has_just_harmed) {
+    if (lasting_kinds == 0 ? number != harm_at : number < harm_at || !(lasting_kinds >> kind & 1)) return unharmed;
+    if (harms_once && has_just_harmed) {
         has_just_harmed = false;
         return unharmed;
     }
-    if (!lasts && (number != harm_at || harms_once)) return unharmed;
     has_just_harmed = true;
     if (__atomic_fetch_add(&report->harmed, 1, __ATOMIC_SEQ_CST) == 0) {
         snprintf(report->function, sizeof report->function, "%s", function);

@@ -35,7 +35,7 @@ extension PlainPlanner {
                 move(to: holder, .sameObject)
                 continue
             }
-            // An earlier merge assigned this key to another row of the old store.
+            // An earlier merge assigned this key to another row of the old store, or two rows with this key were separated.
             let isTaken = plan.origins[index][natural] != nil || separated[index].contains(change.key)
             let there = try isTaken ? nil : table.row(natural, in: shared)
             let isReleased = changed[index][natural]?.kind == .deleted

@@ -25,13 +25,10 @@ extension PlainPlanner {
                 self = trial
                 return
             }
-            var separated: [Int: [PlainKey: PlainChanges.Change?]] = [:]
-            for row in trial.reused { separated[row.table, default: [:]][row.change.key] = .some(separate(row)) }
+            var separated: [Int: [PlainKey: PlainChanges.Change]] = [:]
+            for row in trial.reused { separated[row.table, default: [:]][row.change.key] = separate(row) }
             for (index, rows) in separated {
-                changes[index].changes = changes[index].changes
-                    .compactMap { change in
-                        if let row = rows[change.key] { row } else { change }
-                    }
+                changes[index].changes = changes[index].changes.map { rows[$0.key] ?? $0 }
             }
         }
     }

@@ -379,7 +379,7 @@ extension FactsGatherer {
     private var choicesOfUnshare: PairChoices? {
         let journal = StateFolder(of: new, stateFolder: nil)
         guard case .retired(let shared, _)? = try? journal.state(isShownOnly: true) else { return nil }
-        return shared.archive == nil ? recordedChoices(beside: old, besides: new) : nil
+        return shared.isWithdrawn ? recordedChoices(beside: old, besides: new) : nil
     }
 
     /// The choices in the receipt beside `store`, if it names `origin` as the store that was copied.

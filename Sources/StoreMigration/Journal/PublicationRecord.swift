@@ -4,8 +4,8 @@ public import StoreAccess
 
 /// The file beside a published snapshot that records what was published from where.
 ///
-/// It is written before the snapshot gets its name, and names the former snapshot too, so that a publication that was
-/// interrupted between the two is noticed.
+/// It is written before the snapshot gets its name. Until the readers of the former snapshot were woken it names that one, too,
+/// so that an interrupted publication is noticed.
 struct PublicationRecord: Hashable, Codable {
     /// A published main file, and its content.
     struct Snapshot: Hashable, Codable {
@@ -44,8 +44,8 @@ struct PublicationRecord: Hashable, Codable {
     /// The private store when it was copied.
     let state: JournalRecord.OldState
     let main: Snapshot
-    /// The former snapshot, which may still have the name, and whose replacement may not have been announced.
-    let former: Snapshot?
+    /// The former snapshot until its readers were woken: it may still have the name.
+    var former: Snapshot?
     /// The part of the store that the snapshot has; nil for all of it.
     let selection: SnapshotSelection?
 

@@ -99,6 +99,9 @@ package enum RunState: Hashable, Sendable {
         /// The merges that are in force and can be undone, the last one at the end.
         package var merges: [StandingMerge] = []
 
+        /// Of a store that was moved aside: true if an unshare did it, which, other than a retirement, makes no archive.
+        package var isWithdrawn: Bool { archive == nil }
+
         /// The bases that a merge or an undo may need.
         package var neededBases: [JournalRecord.BaseFile?] { [base] + merges.map { $0.before?.base } }
     }

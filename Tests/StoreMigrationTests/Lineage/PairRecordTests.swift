@@ -359,6 +359,7 @@ struct PairRecordTests {
 
         #expect(throws: (any Error).self) { try lives.write("INSERT INTO t VALUES (3, 'late')", at: "b") }
     }
+
     @Test("A share in the other direction after two unshares has the default choices")
     func otherDirectionAfterTwoUnshares() throws {
         let lives = try Lives()

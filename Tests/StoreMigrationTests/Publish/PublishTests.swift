@@ -144,6 +144,23 @@ struct PublishTests {
         try expectTidy()
     }
 
+    @Test("Readers are not notified again when a write after a replacement changes no content")
+    func sameContentLater() throws {
+        try places.old.makeStore("PRAGMA journal_mode = wal; CREATE TABLE t (x); INSERT INTO t VALUES (1)")
+        try publish()
+        let writer = try StoreConnection(places.oldStore, access: .liveWriting)
+        try writer.run("UPDATE t SET x = 2", [])
+        #expect(try publish().outcome == .published)
+        let wake = try places.container.directory.contents(of: ".\(places.name).wake", limit: 100)
+        #expect(!wake.isEmpty)
+        try writer.run("UPDATE t SET x = 3", [])
+        try writer.run("UPDATE t SET x = 2", [])
+        try writer.close()
+        #expect(try publish().outcome == .alreadyPublished)
+        #expect(try places.container.directory.contents(of: ".\(places.name).wake", limit: 100) == wake)
+        try expectTidy()
+    }
+
     @Test("What is not a snapshot of the store is never replaced")
     func notOurs() throws {
         try places.old.makeStore("CREATE TABLE t (x); INSERT INTO t VALUES (1)")

@@ -92,10 +92,14 @@ struct PublishRun {
         }
         try surroundings.monitor.checkCancellation()
         TriggerPoint.publishing.pass()
-        try publish(staged, replacing: found, from: scratch.directory, in: folder, formers)
+        var record = try publish(staged, replacing: found, from: scratch.directory, in: folder, formers)
         TriggerPoint.published.pass()
         do {
             try wakeReaders()
+            if record.former != nil {
+                record.former = nil
+                try record.write(beside: place.name, in: folder)
+            }
             let copying = files
             files.finish(needed: staged.needed)
             if files != copying { try files.write(beside: place.name, in: folder) }
@@ -237,7 +241,7 @@ struct PublishRun {
         from scratch: Directory,
         in folder: Directory,
         _ formers: FormerSnapshots
-    ) throws {
+    ) throws -> PublicationRecord {
         let former = found.map { $0.snapshot.moved(to: $0.status) }
         let main = PublicationRecord.Snapshot(
             try staged.main.status(),
@@ -245,14 +249,14 @@ struct PublishRun {
             externalFiles: staged.digest.externalFiles
         )
         try staged.main.close()
-        try PublicationRecord(
+        let record = PublicationRecord(
             source: source.path,
             state: staged.state,
             main: main,
             former: former,
             selection: selection
         )
-        .write(beside: place.name, in: folder)
+        try record.write(beside: place.name, in: folder)
         if former == nil {
             try scratch.move(place.name, to: place.name, in: folder)
         } else {
@@ -265,6 +269,7 @@ struct PublishRun {
         } catch {
             throw MigrationError(error).afterPublishing
         }
+        return record
     }
 
     /// The next publication repeats what fails here.

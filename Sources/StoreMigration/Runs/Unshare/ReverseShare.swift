@@ -191,8 +191,7 @@ struct ReverseShare {
     ) throws -> RunResult {
         var settings = settings
         // A store that an unshare withdrew was never the old store of a share: the choices are those of the other direction.
-        let isWithdrawn = shared.retiredTo != nil && shared.archive == nil
-        settings.choices = isWithdrawn ? nil : shared.run.choices
+        settings.choices = shared.retiredTo != nil && shared.isWithdrawn ? nil : shared.run.choices
         // A store that was created at a retired store's path was never shared.
         if shared.retiredTo != nil { settings.onBoth = .fail }
         var context = try RunContext(
