@@ -63,11 +63,17 @@ struct PublicationRecord: Hashable, Codable {
         self.selection = selection.isWhole ? nil : selection
     }
 
-    /// The record beside the snapshot `name`; nil if there is no readable one.
-    init?(beside name: String, in folder: Directory) {
-        guard let bytes = try? folder.contents(of: Self.fileName(for: name), limit: Self.greatestSize),
-            let record = try? JSONDecoder().decode(PublicationRecord.self, from: Data(bytes))
-        else { return nil }
+    /// The record beside the snapshot `name`; nil if there is none, or the file there is not one.
+    ///
+    /// Throws when it cannot be read: what is at the path is unknown then.
+    init?(beside name: String, in folder: Directory) throws {
+        let bytes: [UInt8]
+        do {
+            bytes = try folder.contents(of: Self.fileName(for: name), limit: Self.greatestSize)
+        } catch where error.refusal != nil || error.errno == .noSuchFileOrDirectory {
+            return nil
+        }
+        guard let record = try? JSONDecoder().decode(PublicationRecord.self, from: Data(bytes)) else { return nil }
         self = record
     }
 
@@ -85,7 +91,7 @@ extension PublicationRecord {
     static func snapshot(at location: StoreLocation, in folder: Directory) throws -> PublicationRecord? {
         guard try folder.status(of: fileName(for: location.name)) != nil,
             let status = try folder.status(of: location.name),
-            let record = PublicationRecord(beside: location.name, in: folder),
+            let record = try PublicationRecord(beside: location.name, in: folder),
             [record.main, record.former].contains(where: { $0?.isFile(status) == true }),
             Receipt(beside: location.name, in: folder) == nil
         else { return nil }

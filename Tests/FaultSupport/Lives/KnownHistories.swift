@@ -252,5 +252,11 @@ package struct KnownHistory: Sendable {
                 tool("share a b --old capture", harm: .failed(call: 19, .interruptedTransfers)),
             ]
         ),
+        KnownHistory(
+            "a share of a snapshot whose record cannot be read once",
+            .numeric,
+            [insert(1), tool("publish a {snapshot}")]
+                + (10..<24).map { tool("share {snapshot} c", harm: .failed(call: $0, .inputOutputError)) }
+        ),
     ]
 }

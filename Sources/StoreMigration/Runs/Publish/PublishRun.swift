@@ -184,7 +184,7 @@ struct PublishRun {
         guard Receipt(beside: place.name, in: folder) == nil else {
             throw refusal("programs write to the store at this path, to which a store was shared", place.path)
         }
-        guard let record = PublicationRecord(beside: place.name, in: folder) else {
+        guard let record = try PublicationRecord(beside: place.name, in: folder) else {
             throw refusal("there is a store that was not published from here", place.path)
         }
         guard record.source == source.path else {
