@@ -108,7 +108,7 @@ struct MergeExecution {
         for update in plan.updates {
             let unique = Set(model.lineage(of: update.entity).flatMap(\.uniquenessConstraints).flatMap { $0 })
             for name in update.names.intersection(unique).sorted(by: ManagedObjectModel.inByteOrder) {
-                _ = try writer.park(name, of: ObjectKey(entity: update.entity, primaryKey: update.target.key))
+                _ = try writer.setAside(name, of: ObjectKey(entity: update.entity, primaryKey: update.target.key))
             }
         }
     }

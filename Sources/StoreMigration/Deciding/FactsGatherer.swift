@@ -5,7 +5,7 @@ import StoreAccess
 import StoreFormat
 import SystemPackage
 
-/// Reads both paths and the journal, and changes nothing.
+/// Reads both paths and the journal; changes nothing but a journal whose record no longer holds, which it voids.
 struct FactsGatherer {
     let old: StoreLocation
     let new: StoreLocation

@@ -24,8 +24,8 @@ struct PlacesCheck {
         }
         let oldFolder = try Directory.openIfPresent(path: old.folder)
         let newFolder = try Directory.openIfPresent(path: new.folder)
-        if let oldFolder { try PublicationRecord.requireNoSnapshot(at: old, in: oldFolder) }
-        if let newFolder { try PublicationRecord.requireNoSnapshot(at: new, in: newFolder) }
+        if let oldFolder { try SnapshotRecord.requireNoSnapshot(at: old, in: oldFolder) }
+        if let newFolder { try SnapshotRecord.requireNoSnapshot(at: new, in: newFolder) }
         if let oldFolder { try requireNoDatabase(asSidecarOf: old, in: oldFolder) }
         if let newFolder { try requireNoDatabase(asSidecarOf: new, in: newFolder) }
         guard let oldFolder, let newFolder else { return }

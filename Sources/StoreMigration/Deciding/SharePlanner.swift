@@ -27,7 +27,7 @@ package struct SharePlanner: Sendable {
             return incompatible(old, new)
         }
         if let earlier = facts.earlierRun { return again(earlier, old) }
-        guard let new = facts.newCondition.inspection, !new.isBlank else { return intoEmptyPlace(old) }
+        guard let new = facts.newCondition.inspection, !new.isBlank else { return ontoNoContent(old) }
         return ontoStore(old, new)
     }
 
@@ -217,7 +217,7 @@ package struct SharePlanner: Sendable {
 
     // MARK: Shared for the first time
 
-    private func intoEmptyPlace(_ old: StoreInspection) -> SharePlan {
+    private func ontoNoContent(_ old: StoreInspection) -> SharePlan {
         switch facts.newCondition {
         case .orphanSidecar where facts.isMainFileAtNew:
             return plan(

@@ -177,14 +177,14 @@ extension MigrationError {
         )
     }
 
-    /// The same error, reported as one after publication.
-    package var afterPublishing: MigrationError {
+    /// The same error of a run that was committed: the next command finishes the run.
+    package var asInterrupted: MigrationError {
         guard outcome != .verificationFailed else { return self }
         return MigrationError(
             .interrupted,
             message,
             path: path,
-            advice: MigrationError(.interrupted, "", path: "").advice,
+            advice: outcome == .noSpace ? advice : MigrationError(.interrupted, "", path: "").advice,
             next: next,
             findings: findings,
             underlyingError: underlyingError

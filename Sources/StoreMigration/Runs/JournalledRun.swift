@@ -42,17 +42,17 @@ struct JournalledRun<Work: RunWork> {
             try work.commit(&journal)
         } catch {
             work.release()
-            throw rolledBack(work, after: error, &journal)
+            throw endedByError(work, after: error, &journal)
         }
         do {
             return try work.finish(&journal)
         } catch {
-            throw MigrationError(error).afterPublishing
+            throw MigrationError(error).asInterrupted
         }
     }
 
-    /// Rolls the run back unless it was committed; returns the error for the caller.
-    private func rolledBack(_ work: Work, after cause: any Error, _ journal: inout MigrationJournal) -> any Error {
+    /// Rolls the run back unless it was committed; returns the error that the caller gets.
+    private func endedByError(_ work: Work, after cause: any Error, _ journal: inout MigrationJournal) -> any Error {
         guard case .interrupted(let run) = journal.state else { return cause }
         do {
             let recovery = try RunRecovery(run, in: work.context)
@@ -63,6 +63,6 @@ struct JournalledRun<Work: RunWork> {
         } catch {
             work.context.logger.error("rollback failed", metadata: ["error": "\(error)", "cause": "\(cause)"])
         }
-        return MigrationError(cause).afterPublishing
+        return MigrationError(cause).asInterrupted
     }
 }

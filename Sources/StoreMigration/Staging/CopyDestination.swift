@@ -8,7 +8,7 @@ protocol CopyDestination: AnyObject {
     /// Publishes the completed copy; contains the commit point.
     ///
     /// `oldToken` is the old store's token when the copy was completed; `digest` is the copy's, if known.
-    func place(
+    func publish(
         _ copy: StagedCopy,
         oldToken: FileToken,
         digest: String?,

@@ -45,7 +45,7 @@ final class OccupiedDestination: CopyDestination {
         aside = DisplacedFiles(for: context.transaction, in: context.container)
     }
 
-    func place(
+    func publish(
         _ copy: StagedCopy,
         oldToken: FileToken,
         digest: String?,

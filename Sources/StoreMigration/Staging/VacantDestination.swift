@@ -18,7 +18,7 @@ final class VacantDestination: CopyDestination {
         aside = DisplacedFiles(for: context.transaction, in: context.container)
     }
 
-    func place(
+    func publish(
         _ copy: StagedCopy,
         oldToken: FileToken,
         digest: String?,

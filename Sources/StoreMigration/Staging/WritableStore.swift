@@ -28,7 +28,7 @@ struct WritableStore {
     init(_ location: StoreLocation, _ effect: Effect, lifting lifted: Set<String> = [], lockTimeout: Duration) throws {
         self.location = location
         self.effect = effect
-        try PublicationRecord.requireNoSnapshot(at: location, in: Directory.open(path: location.folder))
+        try SnapshotRecord.requireNoSnapshot(at: location, in: Directory.open(path: location.folder))
         connection = try StoreConnection(location, access: .liveWriting, lockTimeout: lockTimeout)
         try Self.requireNoFence(in: connection, lifting: lifted)
     }

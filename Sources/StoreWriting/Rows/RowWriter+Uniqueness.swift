@@ -4,7 +4,7 @@ import StoreFormat
 /// Lets objects exchange unique values within one save.
 extension RowWriter {
     /// Empties an attribute until the save sets it again, and returns its former value.
-    package func park(_ name: String, of key: ObjectKey) throws -> SQLValue {
+    package func setAside(_ name: String, of key: ObjectKey) throws -> SQLValue {
         let (entity, column) = try place(of: name, in: key)
         let present = try connection.value(
             "SELECT \(column) FROM \(SQLName.quoted(entity.table)) WHERE Z_PK = ?",
@@ -15,7 +15,7 @@ extension RowWriter {
     }
 
     /// Restores the value of an emptied attribute.
-    package func unpark(_ name: String, of key: ObjectKey, _ value: SQLValue) throws {
+    package func putBack(_ name: String, of key: ObjectKey, _ value: SQLValue) throws {
         let (_, column) = try place(of: name, in: key)
         try update(key, ["\(column) = ?"], [value], changing: [])
     }

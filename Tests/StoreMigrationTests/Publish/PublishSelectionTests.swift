@@ -86,13 +86,13 @@ struct PublishSelectionTests {
         let again = try publish(without: ["Island", "Region.title"])
         #expect(again.outcome == .alreadyPublished && again.selection.without == ["Island", "Region.title"])
         let folder = places.container.directory
-        let record = try #require(try PublicationRecord(beside: places.name, in: folder))
+        let record = try #require(try SnapshotRecord(beside: places.name, in: folder))
         #expect(record.selection == SnapshotSelection(without: ["Island", "Region.title"]))
         let connection = try StoreConnection(places.newStore, access: .immutable)
         #expect(try connection.value("SELECT count(*) FROM ZREGION WHERE ZTITLE IS NOT NULL")?.integer == 0)
         try connection.close()
         #expect(try publish().outcome == .published)
-        #expect(try PublicationRecord(beside: places.name, in: folder)?.selection == nil)
+        #expect(try SnapshotRecord(beside: places.name, in: folder)?.selection == nil)
         #expect(try counts(places.newStore) == counts(places.oldStore))
         #expect(try publish().outcome == .alreadyPublished)
     }

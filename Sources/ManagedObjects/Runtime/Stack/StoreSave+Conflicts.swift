@@ -213,7 +213,7 @@ extension StoreSave {
             where constraint.contains(where: { update.values[$0] != nil }) {
                 let name = constraint.first { if case .attribute? = shape.property($0) { true } else { false } }
                 guard let name, parked[update.id]?[name] == nil else { continue }
-                let present = try writer.park(name, of: key)
+                let present = try writer.setAside(name, of: key)
                 parked[update.id, default: [:]].updateValue(update.values[name] == nil ? present : nil, forKey: name)
             }
         }
@@ -225,7 +225,7 @@ extension StoreSave {
             guard let waiting = parked[update.id], let key = try key(of: update.id) else { continue }
             for (name, present) in waiting.sorted(by: { $0.key < $1.key }) {
                 if let present {
-                    try writer.unpark(name, of: key, present)
+                    try writer.putBack(name, of: key, present)
                 } else if case .attribute(let value)? = update.values[name] {
                     try writer.update(key, writer.stored([name: readable(value)], for: key.entity))
                 }

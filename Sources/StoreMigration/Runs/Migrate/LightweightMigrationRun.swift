@@ -22,7 +22,7 @@ struct LightweightMigrationRun {
     func run() throws -> LightweightMigrationOutcome {
         let container = try RunContext.openContainer(place)
         try surroundings.requireTrusted(container)
-        try PublicationRecord.requireNoSnapshot(at: place, in: container)
+        try SnapshotRecord.requireNoSnapshot(at: place, in: container)
         try requireInUse(stateFolder.state())
         // No journal is begun for a store that needs no migration, or cannot be migrated.
         let hasJournal = try stateFolder.isThere()
@@ -51,7 +51,7 @@ struct LightweightMigrationRun {
 
     /// What a run would do; throws what would stop it.
     func dryRun() throws -> MigrationForecast {
-        try PublicationRecord.requireNoSnapshot(at: place, in: RunContext.openContainer(place))
+        try SnapshotRecord.requireNoSnapshot(at: place, in: RunContext.openContainer(place))
         try requireInUse(stateFolder.state())
         let forecast = try forecast(countsLosses: true)
         if forecast.verdict == .inferred { try requireWritable() }

@@ -33,9 +33,9 @@ struct PublishRun {
 
     /// What is published at the path.
     private struct Found {
-        let record: PublicationRecord
+        let record: SnapshotRecord
         /// The snapshot that has the name: the last one, or the former one after an interruption.
-        let snapshot: PublicationRecord.Snapshot
+        let snapshot: SnapshotRecord.Snapshot
         let status: FileStatus
 
         var isCurrent: Bool { snapshot == record.main }
@@ -105,7 +105,7 @@ struct PublishRun {
             if files != copying { try files.write(beside: place.name, in: folder) }
             return outcome(.published, staged, digest: staged.digest.value, formers: try formers.remove())
         } catch {
-            throw MigrationError(error).afterPublishing
+            throw MigrationError(error).asInterrupted
         }
     }
 
@@ -116,7 +116,7 @@ struct PublishRun {
         else {
             return
         }
-        try PublicationRecord(
+        try SnapshotRecord(
             source: source.path,
             state: state,
             main: found.snapshot.moved(to: found.status),
@@ -146,7 +146,7 @@ struct PublishRun {
 
     /// True for what an interrupted replacement of the record left.
     private func isHalfRecord(_ name: String) -> Bool {
-        let record = PublicationRecord.fileName(for: place.name)
+        let record = SnapshotRecord.fileName(for: place.name)
         return name != record && name.hasPrefix(record)
     }
 
@@ -184,7 +184,7 @@ struct PublishRun {
         guard Receipt(beside: place.name, in: folder) == nil else {
             throw refusal("programs write to the store at this path, to which a store was shared", place.path)
         }
-        guard let record = try PublicationRecord(beside: place.name, in: folder) else {
+        guard let record = try SnapshotRecord(beside: place.name, in: folder) else {
             throw refusal("there is a store that was not published from here", place.path)
         }
         guard record.source == source.path else {
@@ -198,7 +198,7 @@ struct PublishRun {
     }
 
     /// True if the path has the content of a snapshot: a copy of the folder has other files.
-    private func isContent(of snapshot: PublicationRecord.Snapshot) throws -> Bool {
+    private func isContent(of snapshot: SnapshotRecord.Snapshot) throws -> Bool {
         try surroundings.unreported.reader.withView(of: place) { view in
             let digest = try StoreDigest(of: view.connection, externalFiles: snapshot.externalFiles)
             return digest.value == snapshot.digest
@@ -216,7 +216,7 @@ struct PublishRun {
     }
 
     /// The record, if its snapshot has the name and the store has not changed since; nil otherwise.
-    private func unchanged(_ found: Found?) throws -> PublicationRecord? {
+    private func unchanged(_ found: Found?) throws -> SnapshotRecord? {
         guard let found, found.isCurrent, found.record.selection ?? SnapshotSelection() == selection else { return nil }
         let home = try Directory.open(path: source.folder)
         return try OldStateRecorder.isUnchanged(found.record.state, at: source, in: home) ? found.record : nil
@@ -241,15 +241,15 @@ struct PublishRun {
         from scratch: Directory,
         in folder: Directory,
         _ formers: FormerSnapshots
-    ) throws -> PublicationRecord {
+    ) throws -> SnapshotRecord {
         let former = found.map { $0.snapshot.moved(to: $0.status) }
-        let main = PublicationRecord.Snapshot(
+        let main = SnapshotRecord.Snapshot(
             try staged.main.status(),
             digest: staged.digest.value,
             externalFiles: staged.digest.externalFiles
         )
         try staged.main.close()
-        let record = PublicationRecord(
+        let record = SnapshotRecord(
             source: source.path,
             state: staged.state,
             main: main,
@@ -267,7 +267,7 @@ struct PublishRun {
         do {
             try folder.synchronize()
         } catch {
-            throw MigrationError(error).afterPublishing
+            throw MigrationError(error).asInterrupted
         }
         return record
     }

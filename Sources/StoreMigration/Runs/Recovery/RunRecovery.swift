@@ -267,7 +267,7 @@ struct RunRecovery {
             let oldToken = run.publication?.oldToken ?? run.replacement?.oldToken
         else { throw MigrationError(.interrupted, "the new store is missing", path: run.run.new.path) }
         let condition = try inspector.inspect(run.run.old)
-        if case .unreadable(let store) = condition { throw MigrationError(store).afterPublishing }
+        if case .unreadable(let store) = condition { throw MigrationError(store).asInterrupted }
         let inspection = condition.inspection
         try secure(identity, in: context.container, &journal)
         let isUntouched = try context.oldFolder.token(of: run.run.old.name) == oldToken

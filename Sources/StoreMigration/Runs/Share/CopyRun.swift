@@ -36,7 +36,7 @@ struct CopyRun<Destination: CopyDestination>: RunWork {
     var isCommitted: Bool? { destination.placed != nil }
     var mayHaveFenced: Bool { progress.isFencedFirst }
 
-    mutating func commit(_ journal: inout MigrationJournal) throws { try place(stage(&journal), &journal) }
+    mutating func commit(_ journal: inout MigrationJournal) throws { try publish(stage(&journal), &journal) }
 
     mutating func release() { progress.lock?.rollback() }
 
@@ -70,7 +70,7 @@ struct CopyRun<Destination: CopyDestination>: RunWork {
     }
 
     /// Completes the copy under the old store's lock and publishes it.
-    private mutating func place(_ copy: StagedCopy, _ journal: inout MigrationJournal) throws {
+    private mutating func publish(_ copy: StagedCopy, _ journal: inout MigrationJournal) throws {
         var start = ContinuousClock.now
         if let view {
             progress.oldStore = CopiedStoreState(of: view)
@@ -88,7 +88,7 @@ struct CopyRun<Destination: CopyDestination>: RunWork {
             if let migration = copy.migration { try copy.adopt(migration) }
             try copy.treat()
             if context.settings.fencesFirst { try fenceFirst() }
-            try destination.place(copy, oldToken: oldToken, digest: copy.provedDigest, &journal)
+            try destination.publish(copy, oldToken: oldToken, digest: copy.provedDigest, &journal)
             TriggerPoint.placed.pass()
             if context.settings.fencesFirst { progress.lock?.rollback() } else { try commitFence() }
             progress.lockHold = start.duration(to: .now)
@@ -105,7 +105,7 @@ struct CopyRun<Destination: CopyDestination>: RunWork {
                 if let migration = copy.migration { try copy.adopt(migration) }
             }
             try copy.treat()
-            try destination.place(copy, oldToken: oldToken, digest: digest, &journal)
+            try destination.publish(copy, oldToken: oldToken, digest: digest, &journal)
             TriggerPoint.placed.pass()
             progress.digest = digest
         }

@@ -80,7 +80,7 @@ struct InPlaceRun<Destination: CopyDestination>: RunWork {
         try voidRecords(&journal)
         let target = destination(staged)
         self.target = target
-        try target.place(staged.copy, oldToken: staged.token, digest: staged.digest, &journal)
+        try target.publish(staged.copy, oldToken: staged.token, digest: staged.digest, &journal)
         TriggerPoint.placed.pass()
     }
 

@@ -93,7 +93,7 @@ struct StatusGatherer {
     /// A snapshot at the new path, which no share uses.
     private func snapshot() -> [Finding] {
         guard let folder = try? Directory.open(path: new.folder),
-            let source = try? PublicationRecord.snapshot(at: new, in: folder)?.source
+            let source = try? SnapshotRecord.snapshot(at: new, in: folder)?.source
         else { return [] }
         let message = "the new path has a snapshot that was published from \(source), which no share replaces"
         return [Finding(.publishedSnapshot, .info, level: .files, message, path: new.path)]

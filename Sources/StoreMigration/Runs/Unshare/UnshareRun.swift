@@ -7,9 +7,10 @@ import StoreVerification
 
 /// Brings the new store's content back to the old one, and withdraws the new store.
 ///
-/// An unshare is a share in the other direction, with its journal beside the new store. The copy of the new store is
-/// proved and replaces the old store's content in one transaction; then the new store is fenced, with the old path in
-/// the error. All of this happens under the new store's lock.
+/// Late writes to the old store are merged first. Then an unshare is a share in the other direction, with its journal beside
+/// the new store: the copy of the new store is completed under the new store's lock, the new store is fenced, with the old path
+/// in the error, and the proved copy replaces the old store's content in one transaction. A write to either store between
+/// these steps is noticed, and the unshare rolled back.
 struct UnshareRun {
     let old: StoreLocation
     let new: StoreLocation

@@ -1,12 +1,13 @@
 import FoundationEssentials
 import SafeFiles
 public import StoreAccess
+import SystemPackage
 
 /// The file beside a published snapshot that records what was published from where.
 ///
 /// It is written before the snapshot gets its name. Until the readers of the former snapshot were woken it names that one, too,
 /// so that an interrupted publication is noticed.
-struct PublicationRecord: Hashable, Codable {
+struct SnapshotRecord: Hashable, Codable {
     /// A published main file, and its content.
     struct Snapshot: Hashable, Codable {
         let identity: FileIdentity
@@ -67,14 +68,19 @@ struct PublicationRecord: Hashable, Codable {
     ///
     /// Throws when it cannot be read: what is at the path is unknown then.
     init?(beside name: String, in folder: Directory) throws {
-        let bytes: [UInt8]
+        guard let bytes = try Self.content(beside: name, in: folder),
+            let record = try? JSONDecoder().decode(SnapshotRecord.self, from: Data(bytes))
+        else { return nil }
+        self = record
+    }
+
+    private static func content(beside name: String, in folder: Directory) throws -> [UInt8]? {
         do {
-            bytes = try folder.contents(of: Self.fileName(for: name), limit: Self.greatestSize)
-        } catch where error.refusal != nil || error.errno == .noSuchFileOrDirectory {
+            return try folder.contents(of: fileName(for: name), limit: greatestSize)
+        } catch {
+            guard error.refusal != nil || error.errno == .noSuchFileOrDirectory else { throw error }
             return nil
         }
-        guard let record = try? JSONDecoder().decode(PublicationRecord.self, from: Data(bytes)) else { return nil }
-        self = record
     }
 
     /// Writes the record durably beside the snapshot `name`.
@@ -86,12 +92,12 @@ struct PublicationRecord: Hashable, Codable {
     }
 }
 
-extension PublicationRecord {
+extension SnapshotRecord {
     /// The record of a published snapshot that has the path; nil without one, and for a store that a run made of one.
-    static func snapshot(at location: StoreLocation, in folder: Directory) throws -> PublicationRecord? {
+    static func snapshot(at location: StoreLocation, in folder: Directory) throws -> SnapshotRecord? {
         guard try folder.status(of: fileName(for: location.name)) != nil,
             let status = try folder.status(of: location.name),
-            let record = try PublicationRecord(beside: location.name, in: folder),
+            let record = try SnapshotRecord(beside: location.name, in: folder),
             [record.main, record.former].contains(where: { $0?.isFile(status) == true }),
             Receipt(beside: location.name, in: folder) == nil
         else { return nil }
