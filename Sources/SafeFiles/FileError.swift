@@ -99,6 +99,11 @@ extension Errno {
     /// True if the disk or a quota is full, or the file may not grow (`ulimit -f`).
     package var isOutOfSpace: Bool { [.noSpace, .diskQuotaExceeded, .fileTooLarge].contains(self) }
 
+    /// True if the operation may succeed later, or for another process: the failure says nothing of the file.
+    package var mayPass: Bool {
+        [.ioError, .interrupted, .noMemory, .timedOut, .staleNFSFileHandle].contains(self) || isOutOfDescriptors
+    }
+
     /// True if this process, or the whole system, has reached the limit of open files.
     package var isOutOfDescriptors: Bool { self == .tooManyOpenFiles || self == .tooManyOpenFilesInSystem }
 }

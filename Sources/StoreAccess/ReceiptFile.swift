@@ -19,13 +19,22 @@ package struct ReceiptFile: Hashable, Sendable, Codable {
     package static func receiptName(for name: String) -> String { ".\(name).store-migrate.json" }
 
     /// The bytes of the receipt beside the store `name`; nil if there is no readable one.
-    package static func receipt(beside name: String, in folder: Directory) -> [UInt8]? {
-        try? folder.contents(of: receiptName(for: name), limit: greatestSize)
+    ///
+    /// Throws after a failure that may pass: there may be a receipt.
+    package static func receipt(beside name: String, in folder: Directory) throws(FileError) -> [UInt8]? {
+        do {
+            return try folder.contents(of: receiptName(for: name), limit: greatestSize)
+        } catch {
+            guard !error.errno.mayPass else { throw error }
+            return nil
+        }
     }
 
     /// Reads the record beside the store `name`; nil if there is no readable one.
-    package init?(beside name: String, in folder: Directory) {
-        guard let bytes = Self.receipt(beside: name, in: folder),
+    ///
+    /// Throws after a failure that may pass.
+    package init?(beside name: String, in folder: Directory) throws(FileError) {
+        guard let bytes = try Self.receipt(beside: name, in: folder),
             let content = try? JSONDecoder().decode(ReceiptFile.self, from: Data(bytes))
         else { return nil }
         self = content

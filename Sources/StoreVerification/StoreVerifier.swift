@@ -59,7 +59,7 @@ public struct StoreVerifier: BlockingCalls {
         func report(_ old: StoreView?) throws -> VerificationReport {
             try reader.withView(of: location) { view in
                 let reference =
-                    expected.map { .store($0) } ?? ContentReference(recordedBeside: location, seenAs: view)
+                    try expected.map { .store($0) } ?? ContentReference(recordedBeside: location, seenAs: view)
                 return try VerificationRun(
                     self,
                     view,

@@ -42,7 +42,7 @@ extension FactsGatherer {
     private func isEarlierJournal(_ shared: RunState.SharedRun) throws -> Bool {
         let stateFolder = surroundings.stateFolder(of: old)
         guard new == shared.run.new, let beside = try folder(of: new),
-            let last = Receipt(beside: new.name, in: beside)?.origins.first(where: { $0.old == old.path }),
+            let last = try Receipt(beside: new.name, in: beside)?.origins.first(where: { $0.old == old.path }),
             last.transaction != shared.run.transaction,
             last.state.map({ StateFolder(of: old, named: $0).path }) ?? stateFolder.path == stateFolder.path,
             let folder = try folder(of: old),

@@ -30,7 +30,7 @@ struct FactsGatherer {
             isMainFileAtNew: try status(of: new) != nil,
             earlierRun: earlierRun,
             retiredTo: state.retired?.run.new.path,
-            recordedElsewhere: state == .none ? recordedElsewhere() : nil,
+            recordedElsewhere: try state == .none ? recordedElsewhere() : nil,
             succession: try newCondition.inspection?.fence == nil ? nil : Succession(of: new, surroundings),
             isOldRecordedNew: try isRecordedAsNew(),
             newerThanModel: newer,
@@ -58,8 +58,8 @@ struct FactsGatherer {
     }
 
     /// The state folder that records the pair, if it is not the caller's.
-    func recordedElsewhere() -> String? {
-        PairRecords(store: new, surroundings: surroundings).stateFolder(ofPairWith: old)
+    func recordedElsewhere() throws -> String? {
+        try PairRecords(store: new, surroundings: surroundings).stateFolder(ofPairWith: old)
     }
 
     private func exposedFolder() throws -> ExposedFolder? {
@@ -249,13 +249,14 @@ struct FactsGatherer {
             if let birth = shared.completion.newBirth, try folder.birthTime(of: place.name) == birth { return .ours }
         }
         // For a store that was restored from a backup, or moved with its folder, receipt and journal must agree.
-        return Receipt(beside: place.name, in: folder)?.names(shared.run.transaction) == true ? .ours : .notOurs
+        return try Receipt(beside: place.name, in: folder)?.names(shared.run.transaction) == true ? .ours : .notOurs
     }
 
     /// True when the journal beside the new store records that it was shared to the old one, which exists: a second
     /// record in this direction would contradict it.
     private func isRecordedAsNew() throws -> Bool {
-        guard let state = try? StateFolder(of: new, stateFolder: nil).state(isShownOnly: true) else { return false }
+        let journal = StateFolder(of: new, stateFolder: nil)
+        guard let state = try journal.ifUsable({ try $0.state(isShownOnly: true) }) else { return false }
         switch state {
         case .shared(let shared) where shared.run.new == old:
             return try FactsGatherer(old: new, new: old, surroundings: surroundings.silent).namedPlace(of: shared)
@@ -345,7 +346,7 @@ struct FactsGatherer {
                 isOldUnchanged: true
             )
         }
-        guard let receipt = Receipt(beside: new.name, in: folder), receipt.names(fence.transaction) else {
+        guard let receipt = try Receipt(beside: new.name, in: folder), receipt.names(fence.transaction) else {
             return PlanningFacts.EarlierRun(transaction: fence.transaction, newPlace: .notOurs, isOldUnchanged: true)
         }
         let recorded = receipt.oldDigest ?? receipt.digest
@@ -362,29 +363,31 @@ struct FactsGatherer {
 
 extension FactsGatherer {
     /// The recorded choices: those of the journal or, without a run in it, those of the receipt of a share or an unshare.
-    func choices(_ state: RunState) -> PairChoices? {
+    func choices(_ state: RunState) throws -> PairChoices? {
         guard case .none = state else { return state.choices }
-        return recordedChoices(beside: new, besides: old) ?? choicesOfUnshare
+        return try recordedChoices(beside: new, besides: old) ?? choicesOfUnshare()
     }
 
     /// True when the last run of the pair was an unshare, and no share of the old store is recorded.
-    func isUnshared(_ state: RunState) -> Bool {
+    func isUnshared(_ state: RunState) throws -> Bool {
         guard case .none = state else { return false }
-        return choicesOfUnshare != nil
+        return try choicesOfUnshare() != nil
     }
 
     /// The choices in the receipt of an unshare, which withdrew the store at the new path.
     ///
     /// A receipt alone may be that of a share in the other direction, which another command has ended.
-    private var choicesOfUnshare: PairChoices? {
+    private func choicesOfUnshare() throws -> PairChoices? {
         let journal = StateFolder(of: new, stateFolder: nil)
-        guard case .retired(let shared, _)? = try? journal.state(isShownOnly: true) else { return nil }
-        return shared.isWithdrawn ? recordedChoices(beside: old, besides: new) : nil
+        guard case .retired(let shared, _)? = try journal.ifUsable({ try $0.state(isShownOnly: true) }) else {
+            return nil
+        }
+        return try shared.isWithdrawn ? recordedChoices(beside: old, besides: new) : nil
     }
 
     /// The choices in the receipt beside `store`, if it names `origin` as the store that was copied.
-    private func recordedChoices(beside store: StoreLocation, besides origin: StoreLocation) -> PairChoices? {
-        guard let folder = try? folder(of: store), let receipt = Receipt(beside: store.name, in: folder),
+    private func recordedChoices(beside store: StoreLocation, besides origin: StoreLocation) throws -> PairChoices? {
+        guard let folder = try folder(of: store), let receipt = try Receipt(beside: store.name, in: folder),
             receipt.old == origin.path
         else { return nil }
         return receipt.choices

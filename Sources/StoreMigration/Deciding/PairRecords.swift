@@ -72,16 +72,16 @@ struct PairRecords {
 
     /// The folders of the journals with a valid record of the store.
     func folders() throws -> [StateFolder] {
-        let own = journals(of: store).filter { standing($0) != nil }
+        let own = try journals(of: store).filter { try standing($0) != nil }
         guard let folder = try Directory.openIfPresent(path: store.folder),
-            let receipt = Receipt(beside: store.name, in: folder)
+            let receipt = try Receipt(beside: store.name, in: folder)
         else { return own }
         var others: [StateFolder] = []
         for origin in receipt.origins.sorted(by: { ($0.old, $0.state ?? "") < ($1.old, $1.state ?? "") }) {
             let old = StoreLocation(path: origin.old)
             guard old != store else { continue }
             for journal in journals(of: origin)
-            where !others.contains(where: { $0.path == journal.path }) && isRecord(journal, receipt) {
+            where try !others.contains(where: { $0.path == journal.path }) && isRecord(journal, receipt) {
                 others.append(journal)
             }
         }
@@ -89,31 +89,31 @@ struct PairRecords {
     }
 
     /// The runs that the store's receipt names and whose journals, beside other stores than `own`, record them as valid.
-    func otherOrigins(than own: StoreLocation) -> [Receipt.Origin] {
-        guard let folder = try? Directory.openIfPresent(path: store.folder),
-            let receipt = Receipt(beside: store.name, in: folder)
+    func otherOrigins(than own: StoreLocation) throws -> [Receipt.Origin] {
+        guard let folder = try Directory.openIfPresent(path: store.folder),
+            let receipt = try Receipt(beside: store.name, in: folder)
         else { return [] }
-        return receipt.origins.filter { origin in
+        return try receipt.origins.filter { origin in
             guard origin.old != store.path, origin.old != own.path else { return false }
-            return journals(of: origin)
-                .contains { isRecord($0, receipt) && standing($0)?.run.transaction == origin.transaction }
+            return try journals(of: origin)
+                .contains { try isRecord($0, receipt) && standing($0)?.run.transaction == origin.transaction }
         }
     }
 
     /// True when the receipt names the run that a journal records, and the journal names this store.
-    private func isRecord(_ journal: StateFolder, _ receipt: Receipt) -> Bool {
-        guard let shared = standing(journal) else { return false }
+    private func isRecord(_ journal: StateFolder, _ receipt: Receipt) throws -> Bool {
+        guard let shared = try standing(journal) else { return false }
         return receipt.names(shared.run.transaction) && (try? namesStore(shared)) == true
     }
 
     /// The state folder that has the valid record of this store and the old one, if that is not a folder that the caller
     /// named or one beside the old store.
-    func stateFolder(ofPairWith old: StoreLocation) -> String? { otherStateFolder { $0 == old } }
+    func stateFolder(ofPairWith old: StoreLocation) throws -> String? { try otherStateFolder { $0 == old } }
 
     /// Throws if such a folder records this store and `source` as a pair, in either direction.
     func requireNoOtherStateFolder(forMergeFrom source: StoreLocation) throws {
         let reverse = PairRecords(store: source, surroundings: surroundings)
-        for (folder, old) in [
+        for (folder, old) in try [
             (stateFolder(ofPairWith: source), source), (reverse.stateFolder(ofPairWith: store), store),
         ] {
             guard let folder else { continue }
@@ -122,16 +122,16 @@ struct PairRecords {
     }
 
     /// The first such folder of a pair whose old store fits.
-    func otherStateFolder(where isMatching: (StoreLocation) -> Bool = { _ in true }) -> String? {
-        guard let folder = try? Directory.openIfPresent(path: store.folder),
-            let receipt = Receipt(beside: store.name, in: folder)
+    func otherStateFolder(where isMatching: (StoreLocation) -> Bool = { _ in true }) throws -> String? {
+        guard let folder = try Directory.openIfPresent(path: store.folder),
+            let receipt = try Receipt(beside: store.name, in: folder)
         else { return nil }
-        return receipt.origins
+        return try receipt.origins
             .first { origin in
                 let old = StoreLocation(path: origin.old)
                 guard let state = origin.state, isMatching(old) else { return false }
-                return isRecord(StateFolder(of: old, named: state), receipt)
-                    && !journals(of: old).contains { isRecord($0, receipt) }
+                return try isRecord(StateFolder(of: old, named: state), receipt)
+                    && !journals(of: old).contains { try isRecord($0, receipt) }
             }?
             .state
     }
@@ -158,7 +158,7 @@ struct PairRecords {
     ) throws {
         try requireReplaceable()
         for folder in try folders() {
-            guard let shared = standing(folder), !isKept(folder, shared) else { continue }
+            guard let shared = try standing(folder), !isKept(folder, shared) else { continue }
             if folder.path == home.path {
                 try journal.append(.voided(because: reason))
             } else {
@@ -191,11 +191,13 @@ struct PairRecords {
     /// rollback of an unfinished unshare.
     func requireReplaceable() throws {
         guard let container = try Directory.openIfPresent(path: store.folder) else { return }
-        let received = Receipt(beside: store.name, in: container)?.origins ?? []
+        let received = try Receipt(beside: store.name, in: container)?.origins ?? []
         let main = try container.status(of: store.name)?.identity
         for origin in try received + StagingOrigin.all(in: container) where origin.old != store.path {
             for journal in journals(of: origin) {
-                guard let (state, holders) = try? journal.observed(), let run = state.run else { continue }
+                guard let (state, holders) = try journal.ifUsable({ try $0.observed() }), let run = state.run else {
+                    continue
+                }
                 let next: NextStep
                 switch state {
                 case .unsharing(let shared, _) where (try? namesStore(shared)) == true:
@@ -298,7 +300,7 @@ struct PairRecords {
             let records = PairRecords(store: next, surroundings: surroundings)
             var others = try records.folders().compactMap(standing).flatMap { [$0.run.old, $0.run.new] }
             for journal in journals(of: next) {
-                guard let records = try? journal.records() else { continue }
+                guard let records = try journal.ifUsable({ try $0.records() }) else { continue }
                 others += MergeState(records).standing.flatMap { [$0.from, $0.into] }
             }
             for other in others where other != store && found.insert(other).inserted { pending.append(other) }
@@ -317,8 +319,8 @@ struct PairRecords {
     }
 
     /// The run with a valid record in a journal; nil for a journal that cannot be read or trusted.
-    private func standing(_ folder: StateFolder) -> RunState.SharedRun? {
-        (try? folder.state()).flatMap(Self.standing)
+    private func standing(_ folder: StateFolder) throws -> RunState.SharedRun? {
+        try folder.ifUsable { try $0.state() }.flatMap(Self.standing)
     }
 
     private static func standing(_ state: RunState) -> RunState.SharedRun? {

@@ -43,7 +43,7 @@ package struct Succession: Hashable, Sendable {
         from place: StoreLocation,
         _ surroundings: Surroundings
     ) throws -> (target: StoreLocation, isVerified: Bool)? {
-        let (state, folder) = state(of: place, surroundings)
+        let (state, folder) = try state(of: place, surroundings)
         guard try Directory.openIfPresent(path: place.folder)?.status(of: place.name) != nil else {
             // A killed retirement may have renamed the store without recording it yet.
             switch state {
@@ -92,10 +92,15 @@ package struct Succession: Hashable, Sendable {
 
     /// The state from the journal beside the store, or from the caller's folder; journals that cannot be read or
     /// trusted are skipped.
-    private static func state(of place: StoreLocation, _ surroundings: Surroundings) -> (RunState, StateFolder) {
+    private static func state(
+        of place: StoreLocation,
+        _ surroundings: Surroundings
+    ) throws -> (RunState, StateFolder) {
         for chosen in [nil, surroundings.stateFolder] {
             let folder = StateFolder(of: place, stateFolder: chosen)
-            if let state = try? folder.state(isShownOnly: true), state != .none { return (state, folder) }
+            if let state = try folder.ifUsable({ try $0.state(isShownOnly: true) }), state != .none {
+                return (state, folder)
+            }
         }
         return (.none, StateFolder(of: place, stateFolder: nil))
     }

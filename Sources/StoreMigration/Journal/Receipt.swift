@@ -73,14 +73,16 @@ package struct Receipt: Hashable, Sendable, Codable {
     /// How each role opens the store, as its receipt records; empty without a receipt.
     static func descriptions(of store: StoreLocation) throws -> [StoreRole: PersistentStoreDescription] {
         guard let folder = try Directory.openIfPresent(path: store.folder),
-            let receipt = Receipt(beside: store.name, in: folder)
+            let receipt = try Receipt(beside: store.name, in: folder)
         else { return [:] }
         return [StoreRole: PersistentStoreDescription](byRoleName: receipt.descriptions)
     }
 
     /// The receipt beside the store `name`; nil when there is none that can be read.
-    package init?(beside name: String, in folder: Directory) {
-        guard let bytes = ReceiptFile.receipt(beside: name, in: folder),
+    ///
+    /// Throws after a failure that may pass.
+    package init?(beside name: String, in folder: Directory) throws(FileError) {
+        guard let bytes = try ReceiptFile.receipt(beside: name, in: folder),
             let receipt = try? JSONDecoder().decode(Receipt.self, from: Data(bytes))
         else { return nil }
         self = receipt

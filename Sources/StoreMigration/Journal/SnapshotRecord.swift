@@ -99,7 +99,7 @@ extension SnapshotRecord {
             let status = try folder.status(of: location.name),
             let record = try SnapshotRecord(beside: location.name, in: folder),
             [record.main, record.former].contains(where: { $0?.isFile(status) == true }),
-            Receipt(beside: location.name, in: folder) == nil
+            try Receipt(beside: location.name, in: folder) == nil
         else { return nil }
         return record
     }

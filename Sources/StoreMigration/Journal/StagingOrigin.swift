@@ -22,11 +22,17 @@ enum StagingOrigin {
     }
 
     /// What the staging folders in `container` name; those of other users are closed to this one.
+    ///
+    /// Throws after a failure that may pass.
     static func all(in container: Directory) throws -> [Receipt.Origin] {
         try container.entries()
             .filter(isFolder)
             .compactMap { folder in
-                guard let bytes = try? container.openDirectory(folder).contents(of: name, limit: limit) else {
+                let bytes: [UInt8]
+                do throws(FileError) {
+                    bytes = try container.openDirectory(folder).contents(of: name, limit: limit)
+                } catch {
+                    guard !error.errno.mayPass else { throw error }
                     return nil
                 }
                 return try? JSONDecoder().decode(Receipt.Origin.self, from: Data(bytes))

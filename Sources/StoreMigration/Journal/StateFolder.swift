@@ -47,6 +47,16 @@ package struct StateFolder: Sendable {
         return state.at(old)
     }
 
+    /// What `read` returns; nil for the journal of another store, and for one that is damaged or cannot be trusted.
+    ///
+    /// Throws after a failure that may pass: the journal may be sound, and no decision is made without it.
+    func ifUsable<Content>(_ read: (StateFolder) throws -> Content) throws -> Content? {
+        do { return try read(self) } catch {
+            guard (error as? FileError)?.errno.mayPass != true else { throw error }
+            return nil
+        }
+    }
+
     /// The state, and the processes that hold the journal's lock if a run is unfinished.
     ///
     /// Reads again if the state changes meanwhile: a run that ends in between is not interrupted.

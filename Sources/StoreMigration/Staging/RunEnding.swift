@@ -91,8 +91,8 @@ struct RunEnding {
 
     private var pairs: PairRecords { PairRecords(store: context.new, surroundings: context.surroundings) }
 
-    private func receipt(_ content: String) -> Receipt {
-        let current = Receipt(beside: context.new.name, in: context.container)
+    private func receipt(_ content: String) throws -> Receipt {
+        let current = try Receipt(beside: context.new.name, in: context.container)
         let receipt = Receipt(
             transaction: context.transaction,
             old: context.old.path,
@@ -109,10 +109,10 @@ struct RunEnding {
         let present = current?.origins ?? []
         switch origins {
         case .copied(let isRecovered):
-            let copied = receipt.adding(predecessors)
+            let copied = try receipt.adding(predecessors)
             // A store whose content returns still has the content of the stores that were shared to it before.
             let isReturn = copied.origins.dropFirst().contains { $0.old == context.new.path }
-            return copied.adding(isReturn ? present : [])
+            return try copied.adding(isReturn ? present : [])
                 .adding(isRecovered ? pairs.otherOrigins(than: context.old) : [])
         case .present(let former):
             return receipt.adding(present.filter { $0.transaction != former })
@@ -126,7 +126,9 @@ struct RunEnding {
 
     /// The runs of the old store's receipt, if that store is fenced and so out of use.
     private var predecessors: [Receipt.Origin] {
-        guard context.settings.treatment == .fence else { return [] }
-        return Receipt(beside: context.old.name, in: context.oldFolder)?.origins ?? []
+        get throws {
+            guard context.settings.treatment == .fence else { return [] }
+            return try Receipt(beside: context.old.name, in: context.oldFolder)?.origins ?? []
+        }
     }
 }

@@ -97,8 +97,8 @@ enum ContentReference {
     case none(String)
 
     /// The digest that a share recorded beside the store, if `view` shows the store unchanged since.
-    init(recordedBeside location: StoreLocation, seenAs view: StoreView) {
-        guard let recorded = ReceiptFile(beside: location.name, in: view.folder) else {
+    init(recordedBeside location: StoreLocation, seenAs view: StoreView) throws {
+        guard let recorded = try ReceiptFile(beside: location.name, in: view.folder) else {
             self = .none("there is no other store to compare with, and no share recorded its content")
             return
         }

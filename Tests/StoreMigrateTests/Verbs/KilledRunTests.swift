@@ -194,7 +194,7 @@ private struct Shared {
 
     /// The number of runs that the receipt names.
     var receivedRuns: Int {
-        get throws { try #require(Receipt(beside: newStore.name, in: container.directory)).origins.count }
+        get throws { try #require(try Receipt(beside: newStore.name, in: container.directory)).origins.count }
     }
 
     /// True if the record of the pair is void.
@@ -227,7 +227,7 @@ private struct Shared {
     func records() throws -> Records {
         let folder = try old.directory.openDirectory(StateFolder.name).openDirectory(oldStore.name)
         let shared = try #require(RunState(MigrationJournal.records(in: folder)).shared)
-        let receipt = try #require(Receipt(beside: newStore.name, in: container.directory))
+        let receipt = try #require(try Receipt(beside: newStore.name, in: container.directory))
         let completion = shared.completion
         #expect(receipt.transaction == shared.run.transaction)
         #expect(receipt.old == oldStore.path)

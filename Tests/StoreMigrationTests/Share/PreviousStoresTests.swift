@@ -117,7 +117,7 @@ struct PreviousStoresTests {
         #expect(outcome.outcome == .shared)
         #expect(outcome.old?.path == locations[0].path)
         #expect(outcome.findings.filter { $0.code == .previousStoreLeft }.map(\.severity) == [.warning])
-        let receipt = try #require(Receipt(beside: places.name, in: places.container.directory))
+        let receipt = try #require(try Receipt(beside: places.name, in: places.container.directory))
         #expect(receipt.storesLeft == [locations[2].path])
         let again = try share { $0.onSeveral = .newest }
         #expect(again.outcome == .alreadyShared)

@@ -49,7 +49,7 @@ struct DescribedShareTests {
         let outcome = try world.share(["HistoryTracking"])
         #expect(outcome.new?.digest == before)
         #expect(outcome.report?.passed == true)
-        let receipt = try #require(Receipt(beside: world.places.name, in: world.places.container.directory))
+        let receipt = try #require(try Receipt(beside: world.places.name, in: world.places.container.directory))
         #expect(try receipt.digest == world.places.digest(of: world.places.newStore))
         #expect(receipt.oldDigest == before)
         #expect(receipt.digest != before)
@@ -110,7 +110,7 @@ struct DescribedShareTests {
         let places = world.places
         let before = try places.digest(of: places.oldStore)
         let descriptions = try world.share(["HistoryTracking"], extensions: ["widget"]).descriptions
-        let undisturbed = try #require(Receipt(beside: places.name, in: places.container.directory))
+        let undisturbed = try #require(try Receipt(beside: places.name, in: places.container.directory))
         let all = try places.records()
         try places.container.directory.removeFile(ReceiptFile.receiptName(for: places.name))
         let folder = try places.journalFolder()
@@ -120,7 +120,7 @@ struct DescribedShareTests {
 
         #expect(try Recovery(of: places.oldStore.url).resumeAndWait().outcome == .shared)
 
-        let receipt = try #require(Receipt(beside: places.name, in: places.container.directory))
+        let receipt = try #require(try Receipt(beside: places.name, in: places.container.directory))
         #expect(receipt.descriptions == descriptions.byRoleName)
         #expect(receipt.digest == undisturbed.digest)
         #expect(receipt.oldDigest == before)

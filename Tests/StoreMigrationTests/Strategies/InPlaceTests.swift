@@ -16,7 +16,7 @@ struct InPlaceTests {
     init() throws { world = try DescribedWorld() }
 
     private func recorded() throws -> [String: PersistentStoreDescription] {
-        try #require(Receipt(beside: places.name, in: places.container.directory)).descriptions
+        try #require(try Receipt(beside: places.name, in: places.container.directory)).descriptions
     }
 
     @Test(

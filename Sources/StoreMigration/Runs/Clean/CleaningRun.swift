@@ -151,7 +151,7 @@ struct CleaningRun {
     /// Runs `body` under the locks of the journals over these stores; throws for a run that is not finished.
     private func withJournals<R>(of stores: [StoreLocation], _ body: () throws -> R) throws -> R {
         var pending: [String: StateFolder] = [:]
-        for state in stores.flatMap(journals) where try !state.records().isEmpty {
+        for state in try stores.flatMap(journals) where try !state.records().isEmpty {
             guard try !state.state().isUnfinished else {
                 throw MigrationError(.interrupted, "a run over the store is not finished", path: state.path)
             }
@@ -163,10 +163,10 @@ struct CleaningRun {
     }
 
     /// The journals over the store, and over the old stores that its receipt names.
-    private func journals(over store: StoreLocation) -> [StateFolder] {
+    private func journals(over store: StoreLocation) throws -> [StateFolder] {
         let own = surroundings.stateFolder(of: store)
-        guard let folder = try? Directory.openIfPresent(path: store.folder),
-            let receipt = Receipt(beside: store.name, in: folder)
+        guard let folder = try Directory.openIfPresent(path: store.folder),
+            let receipt = try Receipt(beside: store.name, in: folder)
         else { return [own] }
         let others = receipt.origins.map { origin in
             let old = StoreLocation(path: origin.old)

@@ -49,7 +49,7 @@ public struct MergeUndoing: Sendable {
                 let standing = try MergeState(journal.records).undoable(in: store, .init(store))
                 let undone = try undone()
                 guard let merging = standing.last(where: { undone.contains($0.epoch) }) ?? standing.last else {
-                    throw nothingMerged()
+                    throw try nothingMerged()
                 }
                 return try undo(merging, &journal, at: folder)
             }
@@ -171,7 +171,7 @@ public struct MergeUndoing: Sendable {
     private func journalFolder() throws -> StateFolder {
         var places = [surroundings.stateFolder(of: store)]
         let folder = try Directory.open(path: store.folder)
-        if let receipt = Receipt(beside: store.name, in: folder) {
+        if let receipt = try Receipt(beside: store.name, in: folder) {
             places += receipt.origins.map { surroundings.stateFolder(of: StoreLocation(path: $0.old)) }
         }
         var found: StateFolder?
@@ -183,12 +183,12 @@ public struct MergeUndoing: Sendable {
             if ours.contains(where: { undone.contains($0.epoch) }) { return state }
             if !ours.isEmpty, found == nil { found = state }
         }
-        guard let found else { throw nothingMerged() }
+        guard let found else { throw try nothingMerged() }
         return found
     }
 
-    private func nothingMerged() -> MigrationError {
-        if let folder = PairRecords(store: store, surroundings: surroundings).otherStateFolder() {
+    private func nothingMerged() throws -> MigrationError {
+        if let folder = try PairRecords(store: store, surroundings: surroundings).otherStateFolder() {
             return .recorded(in: folder, path: store.path, next: .unmerge(into: store.path))
         }
         return MigrationError(

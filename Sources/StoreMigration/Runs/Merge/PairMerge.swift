@@ -22,7 +22,8 @@ struct PairMerge {
         for (old, new) in [(from, into), (into, from)] {
             let folder = surroundings.stateFolder(of: old)
             let gatherer = FactsGatherer(old: old, new: new, surroundings: surroundings)
-            guard let state = try? folder.state(), case .shared(let shared) = try gatherer.standing(state),
+            guard let state = try folder.ifUsable({ try $0.state() }),
+                case .shared(let shared) = try gatherer.standing(state),
                 try gatherer.newPlace(of: shared) == .ours
             else { continue }
             // Without a common base, the old store receives the new one's rows like those of any store.

@@ -118,7 +118,9 @@ public struct StoreMerging: Sendable {
     private func recoverPair() throws {
         for old in [into, from] {
             let folder = surroundings.stateFolder(of: old)
-            guard case .interrupted(let run)? = try? folder.state(), old == into || run.run.new == into else {
+            guard case .interrupted(let run)? = try folder.ifUsable({ try $0.state() }),
+                old == into || run.run.new == into
+            else {
                 continue
             }
             try folder.withJournal(deadline: surroundings.lockDeadline()) { try recover(&$0) }

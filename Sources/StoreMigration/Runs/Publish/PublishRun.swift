@@ -181,7 +181,7 @@ struct PublishRun {
             throw refusal("a program has written to the snapshot and left a log or journal", folder.path + "/" + name)
         }
         guard let status = try folder.status(of: place.name) else { return nil }
-        guard Receipt(beside: place.name, in: folder) == nil else {
+        guard try Receipt(beside: place.name, in: folder) == nil else {
             throw refusal("programs write to the store at this path, to which a store was shared", place.path)
         }
         guard let record = try SnapshotRecord(beside: place.name, in: folder) else {

@@ -52,7 +52,7 @@ struct RunRecovery {
     ) throws {
         let surroundings = surroundings.besideStores
         let folder = surroundings.stateFolder(of: store)
-        guard case .interrupted(let run)? = try? folder.state(), try !isOwn(run.run) else { return }
+        guard case .interrupted(let run)? = try folder.ifUsable({ try $0.state() }), try !isOwn(run.run) else { return }
         surroundings.logger.notice("an interrupted run of the store that is written to is recovered first")
         try folder.withJournal(deadline: surroundings.lockDeadline()) { journal in
             guard case .interrupted(let run) = journal.state, try !isOwn(run.run) else { return }

@@ -32,10 +32,10 @@ extension RetireRun {
         )
     }
 
-    func notShared(_ state: RunState = .none) -> MigrationError {
+    func notShared(_ state: RunState = .none) throws -> MigrationError {
         if case .voided(let shared) = state { return .commonStateUnknown(old: old, new: shared.run.new) }
         if let new = expected ?? fencedNew,
-            let folder = PairRecords(store: new, surroundings: surroundings).stateFolder(ofPairWith: old)
+            let folder = try PairRecords(store: new, surroundings: surroundings).stateFolder(ofPairWith: old)
         {
             return .recorded(in: folder, path: old.path, next: .status(old: old.path, new: new.path))
         }

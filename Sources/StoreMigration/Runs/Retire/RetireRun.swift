@@ -44,7 +44,7 @@ struct RetireRun {
     }
 
     func run() throws -> ShareOutcome {
-        if case .none = try stateFolder.state(), unjournalled == nil { throw notShared() }
+        if case .none = try stateFolder.state(), unjournalled == nil { throw try notShared() }
         return try stateFolder.withJournal(deadline: surroundings.lockDeadline()) { journal in
             if case .interrupted(let run) = journal.state {
                 try RunRecovery(run, settings: settings, surroundings: surroundings).recover(&journal)
@@ -63,7 +63,7 @@ struct RetireRun {
             case .shared(let shared):
                 return try retire(shared, &journal)
             default:
-                guard case .none = journal.state, let unjournalled else { throw notShared(journal.state) }
+                guard case .none = journal.state, let unjournalled else { throw try notShared(journal.state) }
                 return try retire(unjournalled, &journal)
             }
         }

@@ -52,7 +52,7 @@ struct PreviousStores {
             case .orphanSidecar, .unreadable: return Choice(old: place)
             case .store(let inspection):
                 guard try !isPassedOn(inspection) else { continue }
-                candidates.append(Candidate(inspection: inspection, isRecorded: isRecorded(inspection)))
+                candidates.append(Candidate(inspection: inspection, isRecorded: try isRecorded(inspection)))
             }
         }
         let recorded = candidates.filter(\.isRecorded)
@@ -60,7 +60,7 @@ struct PreviousStores {
         let full = pending.filter { !$0.inspection.isEmpty }
         let empty = pending.filter(\.inspection.isEmpty)
         guard full.count + min(recorded.count, 1) > 1 else {
-            let first = (recorded + full + empty).first?.location ?? places.first(where: hasRecord) ?? places[0]
+            let first = try (recorded + full + empty).first?.location ?? places.first(where: hasRecord) ?? places[0]
             return Choice(
                 old: first,
                 others: recorded.filter { $0.location != first },
@@ -94,19 +94,19 @@ struct PreviousStores {
 
     /// True if the store was shared to a store other than the new one, which has its rows.
     private func isPassedOn(_ store: StoreInspection) throws -> Bool {
-        guard store.fence != nil, !isRecorded(store),
+        guard store.fence != nil, try !isRecorded(store),
             let succession = try Succession(of: store.location, surroundings), succession.isVerified
         else { return false }
         return succession.store == new || places.contains(succession.store)
     }
 
-    private func isRecorded(_ store: StoreInspection) -> Bool {
-        hasRecord(store.location) || store.fence?.newPath == new.path
+    private func isRecorded(_ store: StoreInspection) throws -> Bool {
+        try hasRecord(store.location) || store.fence?.newPath == new.path
     }
 
     /// True if the journal of the location names the new store; a journal of another store counts as none.
-    private func hasRecord(_ place: StoreLocation) -> Bool {
-        let state = try? surroundings.stateFolder(of: place).state(isShownOnly: true)
+    private func hasRecord(_ place: StoreLocation) throws -> Bool {
+        let state = try surroundings.stateFolder(of: place).ifUsable { try $0.state(isShownOnly: true) }
         return state?.run.map { $0.new == new && !$0.isInPlace } ?? false
     }
 

@@ -39,7 +39,8 @@ struct ShareEngine {
         }
         let state = try gatherer.standing(recorded)
         if case .interrupted(let run) = state { return SharePlan(interrupted: run, old: old, new: new) }
-        if case .interrupted(let run)? = try? surroundings.besideStores.stateFolder(of: new).state(isShownOnly: true),
+        let journalOfNew = surroundings.besideStores.stateFolder(of: new)
+        if case .interrupted(let run)? = try journalOfNew.ifUsable({ try $0.state(isShownOnly: true) }),
             !isToOldPlace(run.run)
         {
             return SharePlan(interrupted: run, over: new, old: old, new: new)
@@ -104,7 +105,7 @@ struct ShareEngine {
                 surroundings: surroundings,
                 unless: isToOldPlace
             )
-            let engine = keepingChoices(of: state)
+            let engine = try keepingChoices(of: state)
             let states = try consent?.states()
             let prospect = try engine.prospect(state)
             let ask = { (plan: SharePlan) in if let states { try consent?.require(plan, states) } }
@@ -158,11 +159,11 @@ struct ShareEngine {
     }
 
     /// The same share, with the recorded choices where the caller makes none.
-    private func keepingChoices(of state: RunState) -> ShareEngine {
+    private func keepingChoices(of state: RunState) throws -> ShareEngine {
         ShareEngine(
             old: old,
             new: new,
-            options: options.keeping(gatherer.choices(state)),
+            options: options.keeping(try gatherer.choices(state)),
             target: target,
             pipeline: pipeline,
             surroundings: surroundings,

@@ -51,7 +51,7 @@ struct StatusGatherer {
         if case .shared(let shared) = state, shared.completion.leavesRows == true {
             findings.append(.rowsOnlyInOldStore(at: old))
         }
-        if state == .none, let folder = gatherer.recordedElsewhere() {
+        if state == .none, let folder = try gatherer.recordedElsewhere() {
             findings.append(.recordedElsewhere(folder, at: new))
         }
         if case .voided = state { findings.append(.commonStateUnknown(at: old)) }
@@ -67,7 +67,7 @@ struct StatusGatherer {
         return StatusReport(
             old: try place(old, oldCondition),
             new: try place(new, newCondition),
-            run: holders.isEmpty ? run(of: state) : .atWork,
+            run: try holders.isEmpty ? run(of: state) : .atWork,
             recovery: recovery,
             transaction: transaction(of: state),
             archive: archive(of: state),
@@ -138,9 +138,9 @@ struct StatusGatherer {
         )
     }
 
-    private func run(of state: RunState) -> StatusReport.Run {
+    private func run(of state: RunState) throws -> StatusReport.Run {
         switch state {
-        case .none: gatherer.isUnshared(state) ? .unshared : .none
+        case .none: try gatherer.isUnshared(state) ? .unshared : .none
         case .interrupted: .interrupted
         case .shared, .voided: .shared
         case .retired: .retired
@@ -184,20 +184,20 @@ struct StatusGatherer {
             return try advice(of: plan(state))
         case .shared(let shared): return try advice(of: plan(state), hasBase: shared.base != nil)
         case .none, .voided, .retired:
-            if state == .none, let folder = gatherer.recordedElsewhere() {
+            if state == .none, let folder = try gatherer.recordedElsewhere() {
                 return Advice(next: .inStateFolder(folder, .status(old: old.path, new: new.path)))
             }
             if isSnapshotAtNew { return Advice(next: .removeSnapshot(path: new.path)) }
             let plan = try plan(state)
             // The pair was ended on purpose; only a person knows when to share it again.
-            if plan.outcome == .shared, gatherer.isUnshared(state) { return Advice() }
+            if plan.outcome == .shared, try gatherer.isUnshared(state) { return Advice() }
             return try advice(of: plan)
         }
     }
 
     /// What a share would do now, or why it would stop.
     private func plan(_ state: RunState) throws -> SharePlan {
-        let options = options.keeping(gatherer.choices(state))
+        let options = options.keeping(try gatherer.choices(state))
         do {
             return try SharePlanner(facts: gatherer.facts(state: state, modelFile: options.modelFile), options: options)
                 .plan()
@@ -257,7 +257,8 @@ struct StatusGatherer {
     /// The status of the pair that the receipt beside the new store names, when the old path has no store: it may be
     /// misspelt.
     private var originOfNew: NextStep? {
-        guard let folder = try? gatherer.folder(of: new), let origin = Receipt(beside: new.name, in: folder)?.old,
+        guard let folder = try? gatherer.folder(of: new),
+            let origin = (try? Receipt(beside: new.name, in: folder))?.old,
             origin != old.path,
             let state = try? surroundings.stateFolder(of: StoreLocation(path: origin)).state(isShownOnly: true),
             state != .none

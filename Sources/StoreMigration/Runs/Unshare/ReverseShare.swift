@@ -177,7 +177,7 @@ struct ReverseShare {
         guard let kept = keptAside(transaction) else {
             // At a retired store's path there was nothing to copy.
             guard shared.retiredTo == nil, let folder = try gatherer.folder(of: old) else { return false }
-            return Receipt(beside: old.name, in: folder)?.names(transaction) != true
+            return try Receipt(beside: old.name, in: folder)?.names(transaction) != true
         }
         let digest = try gatherer.rowDigest(of: old)
         return try digest == gatherer.rowDigest(of: kept) && digest != gatherer.rowDigest(of: place)

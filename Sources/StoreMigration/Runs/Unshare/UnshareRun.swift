@@ -95,7 +95,8 @@ struct UnshareRun {
         var next: StoreLocation?
         if let succession = try Succession(of: new, surroundings), succession.store != old {
             next = succession.passed.dropFirst().first ?? succession.store
-        } else if case .shared(let shared)? = try? surroundings.besideStores.stateFolder(of: new).state(),
+        } else if case .shared(let shared)? = try surroundings.besideStores.stateFolder(of: new)
+            .ifUsable({ try $0.state() }),
             try shared.run.new != old && !isReverseShare(shared.run)
         {
             next = shared.run.new
@@ -282,7 +283,7 @@ struct UnshareRun {
         if case .voided = try stateFolder.state() {
             return .commonStateUnknown(old: old, new: new)
         }
-        if let folder = gatherer.recordedElsewhere() {
+        if let folder = try gatherer.recordedElsewhere() {
             return .recorded(in: folder, path: old.path, next: .unshare(old: old.path, new: new.path))
         }
         return MigrationError(
