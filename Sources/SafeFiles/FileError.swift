@@ -1,3 +1,4 @@
+import Glibc
 package import SystemPackage
 
 /// A file operation that the kernel refused, or this module before it.
@@ -44,6 +45,18 @@ package struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
 
     package var description: String {
         "cannot \(operation), \(refusal?.description ?? errno.description): \(path)"
+    }
+}
+
+extension FileError {
+    /// What `read` returns; nil when it fails, because what it reads is missing, damaged or not to be trusted.
+    ///
+    /// Throws a file error that may pass: nothing may be decided without the file then.
+    package static func ifUsable<Content>(_ read: () throws -> Content) throws -> Content? {
+        do { return try read() } catch {
+            guard (error as? FileError)?.errno.mayPass != true else { throw error }
+            return nil
+        }
     }
 }
 
@@ -99,9 +112,13 @@ extension Errno {
     /// True if the disk or a quota is full, or the file may not grow (`ulimit -f`).
     package var isOutOfSpace: Bool { [.noSpace, .diskQuotaExceeded, .fileTooLarge].contains(self) }
 
-    /// True if the operation may succeed later, or for another process: the failure says nothing of the file.
+    /// True if the file may be there and sound all the same: a disk, a mount, memory or a limit of this process failed.
     package var mayPass: Bool {
-        [.ioError, .interrupted, .noMemory, .timedOut, .staleNFSFileHandle].contains(self) || isOutOfDescriptors
+        let failures: [Errno] = [
+            .ioError, .interrupted, .resourceTemporarilyUnavailable, .noMemory, .timedOut, .staleNFSFileHandle,
+            .socketNotConnected, .hostIsDown, Errno(rawValue: ENOKEY),
+        ]
+        return failures.contains(self) || isOutOfDescriptors
     }
 
     /// True if this process, or the whole system, has reached the limit of open files.

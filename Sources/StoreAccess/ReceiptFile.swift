@@ -20,20 +20,15 @@ package struct ReceiptFile: Hashable, Sendable, Codable {
 
     /// The bytes of the receipt beside the store `name`; nil if there is no readable one.
     ///
-    /// Throws after a failure that may pass: there may be a receipt.
-    package static func receipt(beside name: String, in folder: Directory) throws(FileError) -> [UInt8]? {
-        do {
-            return try folder.contents(of: receiptName(for: name), limit: greatestSize)
-        } catch {
-            guard !error.errno.mayPass else { throw error }
-            return nil
-        }
+    /// Throws after a failure that may pass.
+    package static func receipt(beside name: String, in folder: Directory) throws -> [UInt8]? {
+        try FileError.ifUsable { try folder.contents(of: receiptName(for: name), limit: greatestSize) }
     }
 
     /// Reads the record beside the store `name`; nil if there is no readable one.
     ///
     /// Throws after a failure that may pass.
-    package init?(beside name: String, in folder: Directory) throws(FileError) {
+    package init?(beside name: String, in folder: Directory) throws {
         guard let bytes = try Self.receipt(beside: name, in: folder),
             let content = try? JSONDecoder().decode(ReceiptFile.self, from: Data(bytes))
         else { return nil }

@@ -226,14 +226,13 @@ struct SuperJournal {
 
     /// True if the super-journal exists, which means that the transaction was not committed.
     ///
-    /// SQLite also treats a dangling or inaccessible name as absent. A lack of descriptors or memory, or an I/O error,
-    /// proves nothing about the file, and is thrown.
+    /// SQLite also treats a dangling or inaccessible name as absent. A failure that may pass is thrown.
     func isPending() throws -> Bool {
         let location = StoreLocation(path: path)
         do {
             return try Directory.open(path: location.folder).status(of: location.name) != nil
         } catch {
-            if error.errno.isOutOfDescriptors || [.noMemory, .ioError].contains(error.errno) { throw error }
+            if error.errno.mayPass { throw error }
             return false
         }
     }

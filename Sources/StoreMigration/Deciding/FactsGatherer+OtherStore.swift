@@ -92,7 +92,7 @@ extension FactsGatherer {
     /// undo's mark instead.
     func lacksMerge(of shared: RunState.SharedRun) throws -> Bool {
         guard let epoch = shared.merges.last(where: { !$0.takesNew })?.epoch, shared.completion.newUUID != nil,
-            let records = try? surroundings.stateFolder(of: old).open(),
+            let records = try surroundings.stateFolder(of: old).ifUsable({ try $0.open() }),
             try records.status(of: MergeRecords.name(of: .changeset, epoch)) != nil
         else { return false }
         // A mark in the main file makes reading the log unnecessary.

@@ -103,7 +103,7 @@ struct PairRecords {
     /// True when the receipt names the run that a journal records, and the journal names this store.
     private func isRecord(_ journal: StateFolder, _ receipt: Receipt) throws -> Bool {
         guard let shared = try standing(journal) else { return false }
-        return receipt.names(shared.run.transaction) && (try? namesStore(shared)) == true
+        return try receipt.names(shared.run.transaction) && namesStore(shared)
     }
 
     /// The state folder that has the valid record of this store and the old one, if that is not a folder that the caller
@@ -137,11 +137,14 @@ struct PairRecords {
     }
 
     /// True when the journal itself records this store: any member of the group may write a receipt.
+    ///
+    /// A store on the way from the one that the journal records counts as no record if it cannot be read.
     private func namesStore(_ shared: RunState.SharedRun) throws -> Bool {
         if shared.run.new == store { return true }
         let identity = try Directory.openIfPresent(path: store.folder)?.status(of: store.name)?.identity
         if identity?.mayBe(recorded: shared.completion.new) == true { return true }
-        guard let succession = try Succession(of: shared.run.new, surroundings) else { return false }
+        guard let succession = try FileError.ifUsable({ try Succession(of: shared.run.new, surroundings) }) ?? nil
+        else { return false }
         return succession.isVerified && succession.store == store
     }
 
@@ -200,7 +203,7 @@ struct PairRecords {
                 }
                 let next: NextStep
                 switch state {
-                case .unsharing(let shared, _) where (try? namesStore(shared)) == true:
+                case .unsharing(let shared, _) where try namesStore(shared):
                     next = .unshare(old: run.old.path, new: run.new.path)
                 case .interrupted(let current) where current.isReplacing(store, main):
                     next = .resume(old: run.old.path)
@@ -318,7 +321,7 @@ struct PairRecords {
         return surroundings.stateFolder == nil ? [beside] : [surroundings.stateFolder(of: old), beside]
     }
 
-    /// The run with a valid record in a journal; nil for a journal that cannot be read or trusted.
+    /// The run with a valid record in a journal; nil for a journal that is damaged or cannot be trusted.
     private func standing(_ folder: StateFolder) throws -> RunState.SharedRun? {
         try folder.ifUsable { try $0.state() }.flatMap(Self.standing)
     }

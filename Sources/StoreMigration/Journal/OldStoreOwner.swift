@@ -6,20 +6,6 @@ import StoreAccess
 ///
 /// Otherwise root would own files beside the store that its programs cannot open.
 public enum OldStoreOwner {
-    /// Does the same for a destination: without a store there, the folder's owner counts.
-    ///
-    /// A journal there is ignored: its creator would receive content of an archive that only root may read.
-    public static func becomeOwner(ofPlace url: URL) throws(MigrationError) {
-        guard ProcessIdentity.effectiveUser == 0 else { return }
-        let location = StoreLocation(url: url)
-        guard let folder = try? Directory.open(path: location.folder) else { return }
-        do {
-            try ProcessIdentity.becomeOwner(of: folder.status(of: location.name) ?? folder.status())
-        } catch {
-            throw MigrationError(error)
-        }
-    }
-
     /// Gives up root for good and becomes the owner of the store's main file; does nothing for other users.
     ///
     /// Without such a file, as after a retirement, the owner of the journal counts, and without a journal the folder's
@@ -32,6 +18,20 @@ public enum OldStoreOwner {
         guard let status = owner(of: location, stateFolder) else { return }
         do {
             try ProcessIdentity.becomeOwner(of: status)
+        } catch {
+            throw MigrationError(error)
+        }
+    }
+
+    /// Does the same for a destination: without a store there, the folder's owner counts.
+    ///
+    /// A journal there is ignored: its creator would receive content of an archive that only root may read.
+    public static func becomeOwner(ofPlace url: URL) throws(MigrationError) {
+        guard ProcessIdentity.effectiveUser == 0 else { return }
+        let location = StoreLocation(url: url)
+        guard let folder = try? Directory.open(path: location.folder) else { return }
+        do {
+            try ProcessIdentity.becomeOwner(of: folder.status(of: location.name) ?? folder.status())
         } catch {
             throw MigrationError(error)
         }

@@ -81,7 +81,7 @@ package struct Receipt: Hashable, Sendable, Codable {
     /// The receipt beside the store `name`; nil when there is none that can be read.
     ///
     /// Throws after a failure that may pass.
-    package init?(beside name: String, in folder: Directory) throws(FileError) {
+    package init?(beside name: String, in folder: Directory) throws {
         guard let bytes = try ReceiptFile.receipt(beside: name, in: folder),
             let receipt = try? JSONDecoder().decode(Receipt.self, from: Data(bytes))
         else { return nil }

@@ -99,7 +99,7 @@ package enum RunState: Hashable, Sendable {
         /// The merges that are in force and can be undone, the last one at the end.
         package var merges: [StandingMerge] = []
 
-        /// Of a store that was moved aside: true if an unshare did it, which, other than a retirement, makes no archive.
+        /// True for a retired state that an unshare made: a retirement makes an archive.
         package var isWithdrawn: Bool { archive == nil }
 
         /// The bases that a merge or an undo may need.

@@ -97,9 +97,9 @@ extension SnapshotRecord {
     static func snapshot(at location: StoreLocation, in folder: Directory) throws -> SnapshotRecord? {
         guard try folder.status(of: fileName(for: location.name)) != nil,
             let status = try folder.status(of: location.name),
+            try Receipt(beside: location.name, in: folder) == nil,
             let record = try SnapshotRecord(beside: location.name, in: folder),
-            [record.main, record.former].contains(where: { $0?.isFile(status) == true }),
-            try Receipt(beside: location.name, in: folder) == nil
+            [record.main, record.former].contains(where: { $0?.isFile(status) == true })
         else { return nil }
         return record
     }

@@ -28,13 +28,10 @@ enum StagingOrigin {
         try container.entries()
             .filter(isFolder)
             .compactMap { folder in
-                let bytes: [UInt8]
-                do throws(FileError) {
-                    bytes = try container.openDirectory(folder).contents(of: name, limit: limit)
-                } catch {
-                    guard !error.errno.mayPass else { throw error }
-                    return nil
+                let content = try FileError.ifUsable {
+                    try container.openDirectory(folder).contents(of: name, limit: limit)
                 }
+                guard let bytes = content else { return nil }
                 return try? JSONDecoder().decode(Receipt.Origin.self, from: Data(bytes))
             }
     }

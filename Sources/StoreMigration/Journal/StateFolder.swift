@@ -49,12 +49,9 @@ package struct StateFolder: Sendable {
 
     /// What `read` returns; nil for the journal of another store, and for one that is damaged or cannot be trusted.
     ///
-    /// Throws after a failure that may pass: the journal may be sound, and no decision is made without it.
+    /// Throws after a failure that may pass.
     func ifUsable<Content>(_ read: (StateFolder) throws -> Content) throws -> Content? {
-        do { return try read(self) } catch {
-            guard (error as? FileError)?.errno.mayPass != true else { throw error }
-            return nil
-        }
+        try FileError.ifUsable { try read(self) }
     }
 
     /// The state, and the processes that hold the journal's lock if a run is unfinished.
@@ -87,7 +84,7 @@ package struct StateFolder: Sendable {
     /// A store that moved with its journal is identified by its inode.
     private func requireOwn(_ state: RunState) throws {
         guard let run = state.run, run.old != old,
-            let other = try? Directory.open(path: run.old.folder),
+            let other = try FileError.ifUsable({ try Directory.open(path: run.old.folder) }),
             let original = try other.status(of: run.old.name)?.identity,
             original.mayBe(recorded: run.oldIdentity)
         else { return }

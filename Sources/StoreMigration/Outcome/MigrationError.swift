@@ -1,3 +1,4 @@
+import ChangeRelay
 import SafeFiles
 public import StoreAccess
 import StoreBackup
@@ -153,6 +154,14 @@ extension MigrationError {
                 advice: error.refusal == nil ? error.errno.advice : nil,
                 underlyingError: error
             )
+        case let error as RelayError:
+            self.init(
+                error.code.outcome,
+                error.message,
+                path: error.path,
+                advice: error.advice,
+                underlyingError: error
+            )
         case let error as StrategyError:
             self.init(
                 error.code.outcome,
@@ -226,6 +235,20 @@ extension MigrationError {
             report: report,
             underlyingError: underlyingError
         )
+    }
+}
+
+extension RelayError.Code {
+    fileprivate var outcome: MigrationOutcome {
+        switch self {
+        case .busy, .consumerBusy: .busy
+        case .notARelay, .notALegacyPayload: .foundButUnreadable
+        case .tooNew: .incompatible
+        case .badName: .usage
+        case .notPermitted: .notWritable
+        case .noSpace: .noSpace
+        case .failed, .notRegistered: .failed
+        }
     }
 }
 
@@ -325,6 +348,7 @@ extension Errno {
         case .diskQuotaExceeded: "Free space or files within the user's quota, or raise it, then run the command again."
         case .noSpace: "Free space and inodes there (df, df -i), then run the command again."
         case .fileExists: "Name a path that does not exist, or move the existing file away."
+        case _ where mayPass: "Check the disk or the mount, and the kernel's log; then run the command again."
         default: nil
         }
     }

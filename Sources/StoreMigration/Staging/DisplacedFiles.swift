@@ -18,23 +18,24 @@ final class DisplacedFiles {
 
     /// The kept copies of the stores that were at `location` before runs replaced them, the oldest first.
     ///
-    /// They are found by their folders' names: a journal forgets its earlier runs, and may be lost.
-    static func stores(displacedFrom location: StoreLocation) -> [StoreLocation] {
-        guard let container = try? Directory.openIfPresent(path: location.folder),
-            let names = try? container.entries().filter({ $0.hasPrefix(prefix) })
+    /// They are found by their folders' names: a journal forgets its earlier runs, and may be lost. Throws after a failure that
+    /// may pass.
+    static func stores(displacedFrom location: StoreLocation) throws -> [StoreLocation] {
+        guard let container = try FileError.ifUsable({ try Directory.openIfPresent(path: location.folder) }) ?? nil,
+            let names = try FileError.ifUsable({ try container.entries() })?.filter({ $0.hasPrefix(prefix) })
         else { return [] }
-        let found = names.compactMap { name -> (time: FileStatus.Time, store: StoreLocation)? in
+        let found = try names.compactMap { name -> (time: FileStatus.Time, store: StoreLocation)? in
             // A folder of another user may be closed to this one.
-            guard let status = try? container.openDirectory(name).status(of: location.name), status.kind == .regular
-            else { return nil }
+            let status = try FileError.ifUsable { try container.openDirectory(name).status(of: location.name) } ?? nil
+            guard let status, status.kind == .regular else { return nil }
             return (status.modified, StoreLocation(folder: location.folder + "/" + name, name: location.name))
         }
         return found.sorted { ($0.time, $0.store.path) < ($1.time, $1.store.path) }.map(\.store)
     }
 
     /// The kept copy of the store that a run replaced at `location`; nil if it replaced none.
-    static func store(displacedFrom location: StoreLocation, by transaction: String) -> StoreLocation? {
-        stores(displacedFrom: location).first { $0.folder.hasSuffix("/" + name(for: transaction)) }
+    static func store(displacedFrom location: StoreLocation, by transaction: String) throws -> StoreLocation? {
+        try stores(displacedFrom: location).first { $0.folder.hasSuffix("/" + name(for: transaction)) }
     }
 
     init(for transaction: String, in container: Directory) {

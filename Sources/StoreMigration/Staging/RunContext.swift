@@ -82,6 +82,12 @@ struct RunContext {
         )
     }
 
+    /// The runs of the old store's receipt, if that store is fenced and so out of use.
+    func predecessors() throws -> [Receipt.Origin] {
+        guard settings.treatment == .fence else { return [] }
+        return try Receipt(beside: old.name, in: oldFolder)?.origins ?? []
+    }
+
     /// Opens the folder of the new store; it is never created here.
     static func openContainer(_ new: StoreLocation) throws -> Directory {
         do {

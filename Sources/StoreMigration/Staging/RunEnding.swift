@@ -109,7 +109,7 @@ struct RunEnding {
         let present = current?.origins ?? []
         switch origins {
         case .copied(let isRecovered):
-            let copied = try receipt.adding(predecessors)
+            let copied = try receipt.adding(context.predecessors())
             // A store whose content returns still has the content of the stores that were shared to it before.
             let isReturn = copied.origins.dropFirst().contains { $0.old == context.new.path }
             return try copied.adding(isReturn ? present : [])
@@ -124,11 +124,4 @@ struct RunEnding {
         }
     }
 
-    /// The runs of the old store's receipt, if that store is fenced and so out of use.
-    private var predecessors: [Receipt.Origin] {
-        get throws {
-            guard context.settings.treatment == .fence else { return [] }
-            return try Receipt(beside: context.old.name, in: context.oldFolder)?.origins ?? []
-        }
-    }
 }

@@ -97,8 +97,14 @@ enum ContentReference {
     case none(String)
 
     /// The digest that a share recorded beside the store, if `view` shows the store unchanged since.
+    ///
+    /// Throws `StoreError` if the record cannot be read.
     init(recordedBeside location: StoreLocation, seenAs view: StoreView) throws {
-        guard let recorded = try ReceiptFile(beside: location.name, in: view.folder) else {
+        let found: ReceiptFile?
+        do { found = try ReceiptFile(beside: location.name, in: view.folder) } catch let error as FileError {
+            throw StoreError(.inputOutput, path: error.path, "cannot \(error.operation) (\(error.errno))")
+        }
+        guard let recorded = found else {
             self = .none("there is no other store to compare with, and no share recorded its content")
             return
         }

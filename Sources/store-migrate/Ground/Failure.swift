@@ -1,4 +1,3 @@
-import ChangeRelay
 import ManagedObjects
 import StoreAccess
 import StoreFixtures
@@ -52,8 +51,6 @@ extension Failure {
                 message: error.description,
                 advice: "Compare the names and types with those of the store's model."
             )
-        case let error as RelayError:
-            self.init(outcome: error.code.outcome, message: error.message, path: error.path, advice: error.advice)
         case let error as ManagedObjectError:
             self.init(migration: MigrationError(error.code.outcome, error.message, path: "", underlyingError: error))
         default: self.init(migration: MigrationError(error))
@@ -97,20 +94,6 @@ extension ManagedObjectError.Code {
         case .readOnlyStore: .notWritable
         case .incompatibleModel: .incompatible
         default: .failed
-        }
-    }
-}
-
-extension RelayError.Code {
-    fileprivate var outcome: MigrationOutcome {
-        switch self {
-        case .busy, .consumerBusy: .busy
-        case .notARelay, .notALegacyPayload: .foundButUnreadable
-        case .tooNew: .incompatible
-        case .badName: .usage
-        case .notPermitted: .notWritable
-        case .noSpace: .noSpace
-        case .failed, .notRegistered: .failed
         }
     }
 }

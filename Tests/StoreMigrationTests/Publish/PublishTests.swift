@@ -161,6 +161,26 @@ struct PublishTests {
         try expectTidy()
     }
 
+    @Test("Readers that a publication could not notify are notified by the next one")
+    func notifiedLater() throws {
+        try places.old.makeStore("PRAGMA journal_mode = wal; CREATE TABLE t (x); INSERT INTO t VALUES (1)")
+        try publish()
+        let writer = try StoreConnection(places.oldStore, access: .liveWriting)
+        try writer.run("UPDATE t SET x = 2", [])
+        try writer.close()
+        let (folder, wake) = (places.container.directory, ".\(places.name).wake")
+        try folder.removeFile(wake)
+        _ = try folder.createDirectory(wake, mode: 0o755)
+        // The first call publishes, the second one only finishes.
+        for _ in 1...2 { #expect(throws: (any Error).self) { try publish() } }
+        #expect(try SnapshotRecord(beside: places.name, in: folder)?.former != nil)
+        try folder.removeDirectory(wake)
+        #expect(try publish().outcome == .alreadyPublished)
+        #expect(try folder.status(of: wake)?.kind == .regular)
+        #expect(try SnapshotRecord(beside: places.name, in: folder)?.former == nil)
+        try expectTidy()
+    }
+
     @Test("What is not a snapshot of the store is never replaced")
     func notOurs() throws {
         try places.old.makeStore("CREATE TABLE t (x); INSERT INTO t VALUES (1)")

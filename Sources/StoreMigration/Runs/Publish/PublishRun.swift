@@ -45,7 +45,7 @@ struct PublishRun {
 
     func isDue() throws -> Bool {
         let folder = try openedFolder()
-        if try unchanged(found(in: folder)) != nil { return false }
+        if let record = try unchanged(found(in: folder)), record.former == nil { return false }
         try surroundings.reader.withView(of: source) { try requireInUse($0) }
         return true
     }
@@ -53,7 +53,7 @@ struct PublishRun {
     func carryOut() throws -> PublishOutcome {
         let folder = try openedFolder()
         let formers = FormerSnapshots(store: place, folder: folder)
-        if try !hasRemains(in: folder, formers), let record = try unchanged(found(in: folder)) {
+        if try !hasRemains(in: folder, formers), let record = try unchanged(found(in: folder)), record.former == nil {
             return outcome(.alreadyPublished, digest: record.main.digest, formers: 0)
         }
         guard let lock = try FileLock.acquire(lockName, in: folder, deadline: surroundings.lockDeadline()) else {
@@ -96,14 +96,15 @@ struct PublishRun {
         TriggerPoint.published.pass()
         do {
             try wakeReaders()
+            let copying = files
+            files.finish(needed: staged.needed)
+            if files != copying { try files.write(beside: place.name, in: folder) }
+            let openFormers = try formers.remove()
             if record.former != nil {
                 record.former = nil
                 try record.write(beside: place.name, in: folder)
             }
-            let copying = files
-            files.finish(needed: staged.needed)
-            if files != copying { try files.write(beside: place.name, in: folder) }
-            return outcome(.published, staged, digest: staged.digest.value, formers: try formers.remove())
+            return outcome(.published, staged, digest: staged.digest.value, formers: openFormers)
         } catch {
             throw MigrationError(error).asInterrupted
         }
@@ -116,6 +117,7 @@ struct PublishRun {
         else {
             return
         }
+        if !isFinished { try wakeReaders() }
         try SnapshotRecord(
             source: source.path,
             state: state,
@@ -124,7 +126,6 @@ struct PublishRun {
             selection: selection
         )
         .write(beside: place.name, in: folder)
-        if !isFinished { try wakeReaders() }
     }
 
     // MARK: Deciding

@@ -105,7 +105,8 @@ struct RunRecovery {
 
     /// Whether the content was replaced in a store that programs wrote to since; nil if nothing shows it.
     private func isReplaced() throws -> Bool? {
-        let (place, kept) = (run.run.new, DisplacedFiles.store(displacedFrom: run.run.new, by: run.run.transaction))
+        let place = run.run.new
+        let kept = try DisplacedFiles.store(displacedFrom: place, by: run.run.transaction)
         if run.run.migratesTo != nil {
             // The displaced copy is missing only if it was removed by hand.
             guard let kept, let former = try inspector.inspect(kept).inspection?.metadata else { return true }
@@ -161,7 +162,7 @@ struct RunRecovery {
 
     /// What the recovered run kept: the store that it replaced, and the rows that lost in its merge.
     var findings: [Finding] {
-        let displaced = DisplacedFiles.store(displacedFrom: run.run.new, by: run.run.transaction)
+        let displaced = try? DisplacedFiles.store(displacedFrom: run.run.new, by: run.run.transaction)
         let losing = run.merging.flatMap { merging in
             let name = MergeRecords.name(of: .parked, merging.epoch)
             return (try? stateFolder.losingRows())?.first { $0.hasSuffix("/" + name) }

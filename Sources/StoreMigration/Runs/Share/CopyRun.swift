@@ -47,6 +47,8 @@ struct CopyRun<Destination: CopyDestination>: RunWork {
 
     /// Copies, proves and catches up with writers, all without a lock.
     private mutating func stage(_ journal: inout MigrationJournal) throws -> StagedCopy {
+        // The ending records them; a receipt that cannot be read must stop the run while it can be rolled back.
+        _ = try context.predecessors()
         let staging = try StagingFolder(creating: context.transaction, in: context.container)
         progress.staging = staging
         try journal.append(.nest(staging.identity))

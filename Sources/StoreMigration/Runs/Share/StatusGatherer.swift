@@ -27,7 +27,7 @@ struct StatusGatherer {
         let oldCondition = try inspector.inspect(old)
         let newCondition = try inspector.inspect(new)
         let lateWrites = try lateWrites(state, oldCondition)
-        let snapshot = snapshot()
+        let snapshot = try snapshot()
         var findings = (oldCondition.inspection?.findings ?? []) + (newCondition.inspection?.findings ?? [])
         for case .unreadable(let store) in [oldCondition, newCondition] {
             findings.append(
@@ -56,7 +56,7 @@ struct StatusGatherer {
         }
         if case .voided = state { findings.append(.commonStateUnknown(at: old)) }
         findings += sharedOn(newCondition) + snapshot
-        findings += [old, new].flatMap(DisplacedFiles.stores(displacedFrom:)).map(Finding.storeKept(at:))
+        findings += try [old, new].flatMap(DisplacedFiles.stores(displacedFrom:)).map(Finding.storeKept(at:))
         findings += try surroundings.stateFolder(of: old).losingRows().map(Finding.losingRows(at:))
         if lateWrites == .found { findings.append(.writtenLate(at: old)) }
         let advice =
@@ -91,9 +91,9 @@ struct StatusGatherer {
     }
 
     /// A snapshot at the new path, which no share uses.
-    private func snapshot() -> [Finding] {
-        guard let folder = try? Directory.open(path: new.folder),
-            let source = try? SnapshotRecord.snapshot(at: new, in: folder)?.source
+    private func snapshot() throws -> [Finding] {
+        guard let folder = try FileError.ifUsable({ try Directory.open(path: new.folder) }),
+            let source = try SnapshotRecord.snapshot(at: new, in: folder)?.source
         else { return [] }
         let message = "the new path has a snapshot that was published from \(source), which no share replaces"
         return [Finding(.publishedSnapshot, .info, level: .files, message, path: new.path)]

@@ -107,7 +107,9 @@ struct ReverseShare {
     /// Removes what an interrupted run created; returns false if the run has replaced the old store's content.
     func rollBack(_ shared: RunState.SharedRun, _ transaction: String) throws -> Bool {
         if case .none = try stateFolder.state() {
-            guard try unjournalled(transaction, of: shared) == nil, keptAside(transaction) == nil else { return false }
+            guard try unjournalled(transaction, of: shared) == nil, try keptAside(transaction) == nil else {
+                return false
+            }
             try liftFence(of: transaction)
             return true
         }
@@ -120,14 +122,14 @@ struct ReverseShare {
             switch journal.state {
             case .shared(let run) where run.run.transaction == transaction: return false
             case .retired(let run, _) where run.run.transaction == transaction: return false
-            default: return keptAside(transaction) == nil
+            default: return try keptAside(transaction) == nil
             }
         }
     }
 
     /// The copy of the old store that this run replaced; nil if the old path was vacant.
-    func keptAside(_ transaction: String) -> StoreLocation? {
-        DisplacedFiles.store(displacedFrom: old, by: transaction)
+    func keptAside(_ transaction: String) throws -> StoreLocation? {
+        try DisplacedFiles.store(displacedFrom: old, by: transaction)
     }
 
     /// The state that a lost journal of a finished unshare would have; nil if the new store shows no finished unshare.
@@ -174,7 +176,7 @@ struct ReverseShare {
     /// if this run has not written the receipt beside it.
     private func isFormer(_ shared: RunState.SharedRun, _ transaction: String, not place: StoreLocation) throws -> Bool
     {
-        guard let kept = keptAside(transaction) else {
+        guard let kept = try keptAside(transaction) else {
             // At a retired store's path there was nothing to copy.
             guard shared.retiredTo == nil, let folder = try gatherer.folder(of: old) else { return false }
             return try Receipt(beside: old.name, in: folder)?.names(transaction) != true

@@ -17,7 +17,7 @@ extension UnshareRun {
         _ leftovers: [Finding] = []
     ) -> ShareOutcome {
         var findings = (late?.findings ?? []) + (result?.findings ?? []) + leftovers
-        if let former = reverseShare.keptAside(transaction) {
+        if let former = (try? reverseShare.keptAside(transaction)) ?? nil {
             let message = "what the old place held is kept aside whole"
             findings.append(Finding(.storeKeptAside, .info, level: .files, message, path: former.path))
         }
