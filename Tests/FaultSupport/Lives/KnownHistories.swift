@@ -148,7 +148,9 @@ package struct KnownHistory: Sendable {
             "two copies merged without a base",
             .integerKey,
             [
-                insert(1), WalkStep.copy(from: 0, to: 1), update(at: 1, to: 2), tool("merge a b"),
+                // Values of which none is null: the update keeps one, so that the versions are those of one row.
+                .app(place: 0, .insert(table: 0, token: 1, seed: 8)), WalkStep.copy(from: 0, to: 1),
+                update(at: 1, to: 2), tool("merge a b"),
             ]
         ),
         KnownHistory(
