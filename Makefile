@@ -121,10 +121,10 @@ release-proofs: static-libraries
 	for product in FaultShim proofs; do swift build $(RELEASE) --product "$$product"; done
 PROOFS = STORE_MIGRATE_TEST_BUILD="$$(swift build --show-bin-path)" "$$(swift build $(RELEASE) --show-bin-path)/proofs"
 
-# The harnesses that take a minute or two, with a quarter of their tries, on the tool that `make test` built.
+# The harnesses that take a few minutes at most, on the tool that `make test` built.
 proofs-in-brief: install-deps
 	swift build --build-tests $(SWIFT_FLAGS)
-	"$$(swift build --show-bin-path)/proofs" --brief random-kills crash-states lost-syncs races live-writers swaps
+	"$$(swift build --show-bin-path)/proofs" random-kills crash-states lost-syncs races live-writers swaps
 	$(MAKE) --no-print-directory walks
 
 # Random sequences of commands, different for each commit, and the sequences that once failed.

@@ -6,14 +6,14 @@ struct CrashStates: Proof {
     let name = "crash-states"
     let title = "power cuts: every prefix of a command's changes, less any part without an fsync"
 
-    private static let (states, pairs) = (3000, 300)
+    private static let gate = (states: 3000, pairs: 300)
 
     func run(_ scale: Scale) async throws -> Figure {
-        var figure = Figure(unit: "states of a command", gate: scale.gate(Self.states))
-        var cuts = Count(unit: "states of the recovering run", gate: scale.gate(Self.pairs))
+        var figure = Figure(unit: "states of a command", gate: Self.gate.states)
+        var cuts = Count(unit: "states of the recovering run", gate: Self.gate.pairs)
         // A few more than required: the last commands may have fewer states than their share.
-        let states = scale.stopsAtFirst ? 300 : figure.gate * 11 / 10
-        let pairs = scale.stopsAtFirst ? 0 : cuts.gate * 11 / 10
+        let states = scale.stopsAtFirst ? 300 : Self.gate.states * 11 / 10
+        let pairs = scale.stopsAtFirst ? 0 : Self.gate.pairs * 11 / 10
         let judges = try ["wal", "delete"].flatMap { try Commands.all(scale.only, journalMode: $0) }
         var (inside, fewest, seconds) = (0, Int.max, 0.0)
         for (number, judge) in judges.enumerated() where !scale.deadline.hasPassed {
@@ -35,9 +35,7 @@ struct CrashStates: Proof {
             fewest = min(fewest, summary.pairsInside)
             seconds += summary.duration / .seconds(1)
             figure.violations += summary.violations.map { "\(judge.name): \($0)" }
-            if pairs > 0 && !scale.isBrief && summary.pairsInside == 0 && sweep.onlyState == nil
-                && !sweep.deadline.hasPassed
-            {
+            if pairs > 0 && summary.pairsInside == 0 && sweep.onlyState == nil && !sweep.deadline.hasPassed {
                 figure.violations.append("\(judge.name): no state during a recovering run was tried")
             }
             if scale.stopsAtFirst && !figure.violations.isEmpty { break }

@@ -25,10 +25,10 @@ struct LiveWriters: Proof {
     private static let rowsOfRound = 8000
 
     func run(_ scale: Scale) async throws -> Figure {
-        var figure = Figure(unit: "acknowledged writes", gate: scale.gate(Self.gate))
+        var figure = Figure(unit: "acknowledged writes", gate: Self.gate)
         var generator = SeededGenerator(seed: UInt64(bitPattern: Int64(scale.seed)))
         var round = 0
-        while figure.tried < scale.count(figure.gate), !scale.deadline.hasPassed {
+        while figure.tried < scale.count(Self.gate), !scale.deadline.hasPassed {
             let work = Work.allCases[round / 2 % Work.allCases.count]
             let mode = round % 2 == 0 ? "wal" : "delete"
             let rows = scale.stopsAtFirst ? 200 : Self.rowsOfRound

@@ -27,9 +27,6 @@ struct Proofs: AsyncParsableCommand {
     @Flag(help: "Try a few, and stop at the first violation: for known mistakes.")
     var first = false
 
-    @Flag(help: "Require a quarter of the tries of each harness.")
-    var brief = false
-
     @Option(help: "Only the commands, known histories and known mistakes whose names begin with this.")
     var only = ""
 
@@ -107,7 +104,6 @@ struct Proofs: AsyncParsableCommand {
             stopsAtFirst: first,
             only: only
         )
-        scale.isBrief = brief
         scale.fileSystem = on
         scale.walks = walks
         scale.walk = walk

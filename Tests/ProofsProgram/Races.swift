@@ -10,11 +10,11 @@ struct Races: Proof {
     private static let racers = 4
 
     func run(_ scale: Scale) async throws -> Figure {
-        var figure = Figure(unit: "races", gate: scale.gate(500))
+        var figure = Figure(unit: "races", gate: 500)
         var endings: [String: Int] = [:]
         let templates = try ["wal", "delete"].map { try HabitTemplate.make(journalMode: $0) }
         let others = try ["wal", "delete"].map { try HabitTemplate.makeOther(journalMode: $0) }
-        for number in 0..<(scale.stopsAtFirst ? 24 : scale.count(figure.gate)) where !scale.deadline.hasPassed {
+        for number in 0..<(scale.stopsAtFirst ? 24 : scale.count(500)) where !scale.deadline.hasPassed {
             let mode = number % 2
             let (outcomes, found) =
                 try number % 4 < 2

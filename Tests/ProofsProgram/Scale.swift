@@ -10,9 +10,6 @@ struct Scale: Sendable {
     /// The time after which no harness begins a try.
     var deadline: Deadline
 
-    /// True for a quarter of each gate: other points are tried before each change lands.
-    var isBrief = false
-
     /// True to stop at the first violation, for a tool with a seeded bug.
     var stopsAtFirst = false
 
@@ -33,9 +30,6 @@ struct Scale: Sendable {
 
     /// The file system to mount in private namespaces, if one was named.
     var fileSystem: BlockFileSystem?
-
-    /// The number of tries that a harness requires.
-    func gate(_ whole: Int) -> Int { isBrief ? whole / 4 : whole }
 
     /// The number of tries: the gate's, or unlimited for an exhaustive run.
     func count(_ gate: Int) -> Int { isExhaustive ? .max : gate }

@@ -9,7 +9,7 @@ struct Swaps: Proof {
     private static let soakGate = 1_000_000
 
     func run(_ scale: Scale) async throws -> Figure {
-        let count = scale.isExhaustive ? Self.soakGate : scale.stopsAtFirst ? 500 : scale.gate(Self.gate)
+        let count = scale.isExhaustive ? Self.soakGate : scale.stopsAtFirst ? 500 : Self.gate
         var figure = Figure(unit: "swaps", gate: count * SwapRace.all.count)
         var (calls, refused, fewest) = (0, 0, (calls: Int.max, race: ""))
         for race in SwapRace.all {
