@@ -145,6 +145,46 @@ struct MigrationJournalTests {
         #expect(try MigrationJournal.records(in: scratch.directory) == [record, .fenced, record])
     }
 
+    /// The members of a file's identity, and of a store's token, as journals have them.
+    private static let identity = #"{"device":1,"inode":2}"#
+    private static let store = #"{"folder":"/a","name":"s.db"}"#
+    private static let oldState = #"{"digest":"d","takenAt":3,"token":{}}"#
+
+    @Test(
+        "Every kind of record is read from the form that every version writes, and written in it",
+        arguments: [
+            #"{"aside":{"_0":\#(identity)}}"#, #"{"archived":{"_0":{"digest":"d","path":"/a"}}}"#,
+            #"{"base":{"_0":{"digest":"d","name":"b"}}}"#,
+            #"{"begin":{"_0":{"new":\#(store),"old":\#(store),"oldIdentity":\#(identity),"policy":"fence","transaction":"t"}}}"#,
+            #"{"choosing":{"_0":{"identities":{},"policies":{},"policy":"rollback","source":"scan"}}}"#,
+            #"{"done":{"_0":{"isFenced":true,"new":\#(identity),"oldState":\#(oldState)}}}"#, #"{"fenced":{}}"#,
+            #"{"merged":{"epoch":"e"}}"#,
+            #"{"merging":{"_0":{"epoch":"e","from":\#(store),"into":\#(store)}}}"#, #"{"migrated":{}}"#,
+            #"{"nest":{"_0":\#(identity)}}"#, #"{"proved":{"digest":"d"}}"#, #"{"published":{"_0":\#(identity)}}"#,
+            #"{"publishing":{"_0":{"externalFiles":{},"main":\#(identity),"oldToken":{}}}}"#, #"{"removed":{}}"#,
+            #"{"renewed":{"_0":\#(oldState)}}"#,
+            #"{"replacing":{"_0":{"externalFiles":{},"main":\#(identity),"oldToken":{}}}}"#, #"{"restored":{}}"#,
+            #"{"retired":{"to":"r"}}"#, #"{"retiring":{"to":"r"}}"#, #"{"retiring":{"isLogged":true,"to":"r"}}"#,
+            #"{"rolledBack":{}}"#, #"{"unfenced":{}}"#, #"{"unmerged":{"epoch":"e"}}"#, #"{"unshared":{}}"#,
+            #"{"unsharing":{"transaction":"t"}}"#, #"{"voided":{"because":"b"}}"#,
+        ]
+    )
+    func form(_ text: String) throws {
+        let record = try JSONDecoder().decode(JournalRecord.self, from: Data(text.utf8))
+        #expect(try String(decoding: record.encoded(after: 0), as: UTF8.self) == text)
+    }
+
+    @Test(
+        "A record of no kind, of an unknown kind, of two kinds or without its members is refused",
+        arguments: [
+            "{}", #"{"later":{}}"#, #"{"fenced":{},"removed":{}}"#, #"{"fenced":true}"#, #"{"proved":{}}"#,
+            #"{"nest":{"0":{"device":1,"inode":2}}}"#, #"{"retiring":{"isLogged":true}}"#, "[]", #""fenced""#,
+        ]
+    )
+    func refusedForm(_ text: String) {
+        #expect(JournalRecord(decoding: Array(text.utf8)) == nil)
+    }
+
     @Test("The names of external files are kept until the run ends", arguments: [JournalRecord.rolledBack, .restored])
     func filesOfEndedRuns(_ end: JournalRecord) throws {
         let begin = try #require(Self.records.first { if case .begin = $0 { true } else { false } })
