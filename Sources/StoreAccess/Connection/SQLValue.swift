@@ -223,7 +223,13 @@ extension String {
     /// Swift's own `==` treats canonically equivalent texts as equal: it would merge two keys of a table, or two names
     /// in a folder.
     package func hasSameBytes(as other: String) -> Bool {
-        utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
+        guard utf8.count == other.utf8.count else { return false }
+        let isEqual = utf8.withContiguousStorageIfAvailable { ours in
+            other.utf8.withContiguousStorageIfAvailable { theirs in
+                UnsafeRawBufferPointer(ours).startsEqual(to: UnsafeRawBufferPointer(theirs), count: ours.count)
+            }
+        }
+        return isEqual.flatMap(\.self) ?? utf8.elementsEqual(other.utf8)
     }
 
     /// Hashes the bytes that ``hasSameBytes(as:)`` compares.
