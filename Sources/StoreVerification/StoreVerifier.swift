@@ -28,12 +28,14 @@ public struct StoreVerifier: BlockingCalls {
     package init(
         lockTimeout: Duration = .seconds(20),
         allowsNetworkFileSystem: Bool = false,
+        isOfWriter: Bool = false,
         monitor: WorkMonitor = .silent
     ) {
         self.monitor = monitor
         reader = StoreReader(
             lockTimeout: lockTimeout,
             allowsNetworkFileSystem: allowsNetworkFileSystem,
+            isOfWriter: isOfWriter,
             monitor: monitor
         )
     }

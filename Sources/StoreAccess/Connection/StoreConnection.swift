@@ -14,6 +14,9 @@ package final class StoreConnection {
         case immutable
         /// A private file: read and written, never with a `-shm`.
         case privateCopy
+        /// A private file that is removed after its use: as ``privateCopy``, but nothing is flushed, and closing it does not
+        /// checkpoint its log.
+        case discardedCopy
         /// A store that other processes may have open, read in place.
         case liveReading
         /// A store that other processes may have open, read and written in place.
@@ -283,17 +286,22 @@ extension StoreConnection.Access {
         switch self {
         case .immutable: "mode=ro&immutable=1"
         case .liveReading: "mode=ro"
-        case .privateCopy, .liveWriting: "mode=rw"
+        case .privateCopy, .discardedCopy, .liveWriting: "mode=rw"
         }
     }
 
     var isReadOnly: Bool { self == .immutable || self == .liveReading }
+
+    /// True if no other process can have the file open.
+    package var isPrivate: Bool { self == .privateCopy || self == .discardedCopy }
 
     /// None of these reads the file, so the locking mode is set before the first lock is acquired.
     var pragmas: [String] {
         switch self {
         case .immutable: ["mmap_size=0", "cell_size_check=1"]
         case .privateCopy: ["locking_mode=EXCLUSIVE", "mmap_size=0", "cell_size_check=1"]
+        case .discardedCopy:
+            ["locking_mode=EXCLUSIVE", "mmap_size=0", "cell_size_check=1", "synchronous=OFF"]
         case .liveReading: ["mmap_size=0", "cell_size_check=1", "wal_autocheckpoint=0"]
         case .liveWriting: ["mmap_size=0", "wal_autocheckpoint=0", "synchronous=EXTRA"]
         }
@@ -312,7 +320,7 @@ extension StoreConnection.Access {
         sqlite3_limit(connection, SQLITE_LIMIT_TRIGGER_DEPTH, 100)
         switch self {
         case .privateCopy: break
-        case .immutable, .liveReading, .liveWriting:
+        case .immutable, .discardedCopy, .liveReading, .liveWriting:
             csqlite_configure(connection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
         }
         guard self != .liveWriting else { return }

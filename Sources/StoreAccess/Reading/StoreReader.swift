@@ -4,21 +4,27 @@ internal import SystemPackage
 /// Provides a consistent view of a store without changing any file, not even a `-shm`.
 ///
 /// Without a non-empty log or journal the store is read in place. Otherwise it is read from a private copy, which is
-/// discarded if the store changed meanwhile. Only a store whose writers never pause is read by a transaction in place.
+/// discarded if the store changed meanwhile. Only a store whose writers never pause, or one that this process writes
+/// itself, is read by a transaction in place.
 package struct StoreReader: Sendable {
     private static let tries = 3
 
     private let lockTimeout: Duration
     private let allowsNetworkFileSystem: Bool
+    private let isOfWriter: Bool
     private let monitor: WorkMonitor
 
+    /// `isOfWriter` is true for a store that this process has just written: a log with its `-shm` is then read in place,
+    /// because copying the whole store would cost more than most reading.
     package init(
         lockTimeout: Duration = .seconds(20),
         allowsNetworkFileSystem: Bool = false,
+        isOfWriter: Bool = false,
         monitor: WorkMonitor = .silent
     ) {
         self.lockTimeout = lockTimeout
         self.allowsNetworkFileSystem = allowsNetworkFileSystem
+        self.isOfWriter = isOfWriter
         self.monitor = monitor
     }
 
@@ -66,6 +72,9 @@ package struct StoreReader: Sendable {
                 throw Self.emptyFile(location)
             }
             if token.hasUnfinishedWork {
+                if isOfWriter, try usesLog(location, vetted), try hasIndex(location, vetted) {
+                    return try live(location, vetted, body)
+                }
                 triesOfCopying += 1
                 if let result = try copied(location, vetted, token, body) { return result }
             } else {
@@ -136,7 +145,7 @@ package struct StoreReader: Sendable {
         guard try Self.token(of: location, in: vetted.folder) == token else { return nil }
         let own = try made.get()
         do {
-            let connection = try open(own, .privateCopy)
+            let connection = try open(own, .discardedCopy)
             defer { try? connection.close() }
             return try connection.stopping(by: monitor) { try body(view(connection, vetted, token, .privateCopy)) }
         } catch let error as StoreError where error.path == own.path {
@@ -166,8 +175,15 @@ package struct StoreReader: Sendable {
 
     /// False for a log without an index, because SQLite would create the index and leave it behind.
     private func canBeReadLive(_ location: StoreLocation, _ vetted: VettedFile) throws -> Bool {
-        guard try MainFile(vetted, path: location.path).header()?.journalMode == .wal else { return true }
-        return try Self.kernel { () throws(FileError) in
+        try !usesLog(location, vetted) || hasIndex(location, vetted)
+    }
+
+    private func usesLog(_ location: StoreLocation, _ vetted: VettedFile) throws -> Bool {
+        try MainFile(vetted, path: location.path).header()?.journalMode == .wal
+    }
+
+    private func hasIndex(_ location: StoreLocation, _ vetted: VettedFile) throws -> Bool {
+        try Self.kernel { () throws(FileError) in
             try vetted.folder.status(of: location.sharedMemoryName) != nil
         }
     }

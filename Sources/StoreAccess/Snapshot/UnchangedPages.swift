@@ -103,7 +103,7 @@ extension StoreConnection {
         get throws {
             switch access {
             case .immutable: true
-            case .privateCopy: try !isInTransaction && (!usesLog || hasEmptyLog)
+            case .privateCopy, .discardedCopy: try !isInTransaction && (!usesLog || hasEmptyLog)
             case .liveReading, .liveWriting: try isOnlyReading && usesLog && hasEmptyLog
             }
         }

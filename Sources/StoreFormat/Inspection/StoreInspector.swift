@@ -155,7 +155,7 @@ extension StoreInspector {
 
 extension StoreInspector {
     /// Inspects the store of a view.
-    func inspection(of location: StoreLocation, through view: StoreView) throws -> StoreInspection {
+    package func inspection(of location: StoreLocation, through view: StoreView) throws -> StoreInspection {
         let connection = view.connection
         let listing = try StoreFileListing(of: location, view: view, listsExternalFiles: listsExternalFiles)
         let fence = try StoreFence(reading: connection)

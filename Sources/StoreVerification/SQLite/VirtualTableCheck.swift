@@ -38,7 +38,7 @@ struct VirtualTableCheck {
 
     /// The check of a full-text index is a statement that writes, so it is never run on a live store.
     private func textFindings(of table: String) throws -> [Finding] {
-        guard connection.access == .privateCopy else {
+        guard connection.access.isPrivate else {
             return [unproved(table, "a full-text index is only checked on a copy")]
         }
         let name = SQLName.quoted(table)

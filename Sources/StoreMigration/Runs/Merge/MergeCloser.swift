@@ -32,8 +32,7 @@ struct MergeCloser {
             throw MigrationError(.failed, "the journal was closed by another run", path: context.stateFolder.path)
         }
         let folder = try context.stateFolder.open()
-        let (proof, failure) = try prove(in: folder)
-        let store = try identify()
+        let (store, proof, failure) = try examine(in: folder)
         var findings = findings + proof.findings
         if merging.takesNew == true {
             findings += MergeAnnouncement(into, epoch: merging.epoch).post()
@@ -47,8 +46,7 @@ struct MergeCloser {
             transaction: context.transaction,
             digest: merging.oldState?.digest ?? store.digest,
             newDigest: store.digest,
-            // The new store's objects differ from the old one's, which the run has inspected.
-            objects: merging.takesNew == true ? nil : try countedObjects(),
+            objects: store.objects,
             report: proof.report,
             work: nil,
             findings: findings,
@@ -66,7 +64,12 @@ struct MergeCloser {
         )
     }
 
-    private typealias MergedStore = (uuid: String?, schemaCookie: UInt32?, digest: String)
+    private struct MergedStore {
+        let uuid: String?
+        let schemaCookie: UInt32?
+        let digest: String
+        let objects: Int64?
+    }
 
     /// Copies change notices, and ends the run over a new store that received the old one's changes.
     private func endNewStore(
@@ -115,33 +118,40 @@ struct MergeCloser {
         )
     }
 
-    private func countedObjects() throws -> Int64? {
-        try context.surroundings.silent.inspector(.counts).inspect(context.new).inspection?.objectCount
-    }
-
     private func oldUUID() throws -> String? {
         try context.surroundings.reader.withView(of: context.old) { try StoreMetadata(reading: $0.connection)?.uuid }
     }
 
-    /// Proves the merged store including concurrent writes; a defect that the old store had already is not a failure of
-    /// the merge.
-    ///
-    /// A failed proof does not stop the run from ending, so that the merge can be undone.
-    private func prove(in folder: Directory) throws -> (StoreProof, failure: MigrationError?) {
-        let prover = StoreProver(level: context.settings.level, probe: context.mergeProbe, monitor: context.monitor)
+    /// Proves and identifies the merged store in one view of it, which includes concurrent writes.
+    private func examine(in folder: Directory) throws -> (MergedStore, StoreProof, failure: MigrationError?) {
         let before = try merging.base.map {
             try StoreConnection(StoreLocation(folder: folder.path, name: $0.name), access: .immutable)
         }
+        // The structure of a full-text index can be checked only on a copy.
+        let reader =
+            context.settings.level < .sqlite ? context.surroundings.readerOfWriter : context.surroundings.reader
+        return try reader.withView(of: into) { view in
+            let (proof, failure) = try prove(view, comparingWith: before)
+            return (try identify(view), proof, failure)
+        }
+    }
+
+    /// A defect that the old store had already is not a failure of the merge.
+    ///
+    /// A failed proof does not stop the run from ending, so that the merge can be undone.
+    private func prove(
+        _ view: StoreView,
+        comparingWith before: StoreConnection?
+    ) throws -> (StoreProof, failure: MigrationError?) {
+        let prover = StoreProver(level: context.settings.level, probe: context.mergeProbe, monitor: context.monitor)
         do {
-            let proof = try context.surroundings.reader.withView(of: into) { view in
-                try prover.prove(
-                    view.connection,
-                    at: into,
-                    as: into,
-                    externalData: view.externalData,
-                    comparingWith: before
-                )
-            }
+            let proof = try prover.prove(
+                view.connection,
+                at: into,
+                as: into,
+                externalData: view.externalData,
+                comparingWith: before
+            )
             return (proof, nil)
         } catch let error as MigrationError where error.outcome == .verificationFailed {
             return (StoreProof(findings: error.findings), failure(error))
@@ -152,23 +162,25 @@ struct MergeCloser {
     ///
     /// Since the commit, another process may have replaced the store or removed its log: without the mark of this
     /// merge, the result is not vouched for.
-    private func identify() throws -> MergedStore {
-        try context.surroundings.reader.withView(of: into) { view in
-            guard try !leftMark || StoreMerger.hasSeen(merging.epoch, in: view.connection) else {
-                throw MigrationError(
-                    .interrupted,
-                    "the store lacks the merge that was committed to it",
-                    path: into.path,
-                    next: .resume(old: context.old.path)
-                )
-            }
-            let uuid = try StoreMetadata(reading: view.connection)?.uuid
-            return (
-                uuid,
-                uuid == nil ? try StoreHeader(reading: view.connection).schemaCookie : nil,
-                try StoreDigest(of: view.connection, externalData: view.externalData, monitor: context.monitor).value
+    private func identify(_ view: StoreView) throws -> MergedStore {
+        guard try !leftMark || StoreMerger.hasSeen(merging.epoch, in: view.connection) else {
+            throw MigrationError(
+                .interrupted,
+                "the store lacks the merge that was committed to it",
+                path: into.path,
+                next: .resume(old: context.old.path)
             )
         }
+        let uuid = try StoreMetadata(reading: view.connection)?.uuid
+        let inspector = context.surroundings.silent.inspector(.counts)
+        return MergedStore(
+            uuid: uuid,
+            schemaCookie: uuid == nil ? try StoreHeader(reading: view.connection).schemaCookie : nil,
+            digest: try StoreDigest(of: view.connection, externalData: view.externalData, monitor: context.monitor)
+                .value,
+            // The run has inspected the old store, and the new store's objects differ.
+            objects: merging.takesNew == true ? nil : try inspector.inspection(of: into, through: view).objectCount
+        )
     }
 
     /// Makes the old store writable again if this run fenced it.

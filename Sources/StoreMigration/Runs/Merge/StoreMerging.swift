@@ -221,8 +221,13 @@ public struct StoreMerging: Sendable {
         var findings = findings + settlement.forget(epoch)
         findings += MergeAnnouncement(into, epoch: epoch).post()
         surroundings.monitor.report(.proving, 0, of: 0)
-        let report = try StoreVerifier(lockTimeout: surroundings.lockTimeout, monitor: surroundings.monitor)
-            .verify(into, level: options.level, against: nil)
+        // The structure of a full-text index can be checked only on a copy.
+        let verifier = StoreVerifier(
+            lockTimeout: surroundings.lockTimeout,
+            isOfWriter: options.level < .sqlite,
+            monitor: surroundings.monitor
+        )
+        let report = try verifier.verify(into, level: options.level, against: nil)
         guard report.passed else { throw failure(report) }
         return StoreMergeOutcome(
             outcome: .merged,
