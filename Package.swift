@@ -147,6 +147,8 @@ let package = Package(
         .executable(name: "store-migrate", targets: ["store-migrate"]),
         // Preloaded by FaultTests into the tool; of no use to anybody else.
         .library(name: "FaultShim", type: .dynamic, targets: ["CFaultShim"]),
+        // Preloaded by the explorer of interleavings.
+        .library(name: "InterleavingShim", type: .dynamic, targets: ["CInterleavingShim"]),
     ],
     dependencies: [
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
@@ -337,12 +339,31 @@ let package = Package(
             path: "Tests/FaultSupport",
             swiftSettings: strict
         ),
+        .target(name: "CInterleavingTurn", path: "Tests/CInterleavingTurn", cSettings: strictC),
+        .target(
+            name: "CInterleavingShim",
+            dependencies: ["CInterleavingTurn"],
+            path: "Tests/CInterleavingShim",
+            cSettings: strictC
+        ),
+        .target(
+            name: "InterleavingExplorer",
+            dependencies: [
+                "CInterleavingTurn", "FaultSupport", "TestSupport", "ChildProcesses", "SafeFiles", .systemPackage,
+            ],
+            path: "Tests/InterleavingExplorer",
+            swiftSettings: strict
+        ),
+        .tests(
+            "InterleavingExplorerTests",
+            ["InterleavingExplorer", "store-migrate", "store-writer", "TestSupport", "SafeFiles"]
+        ),
         .tests("FaultTests", ["store-migrate", "proofs", "FaultSupport", "ProtocolModel", "TestSupport", "SafeFiles"]),
         .executableTarget(
             name: "proofs",
             dependencies: [
-                "store-migrate", "store-writer", "FaultSupport", "ProtocolModel", "TestSupport", "SafeFiles",
-                .arguments,
+                "store-migrate", "store-writer", "FaultSupport", "InterleavingExplorer", "ProtocolModel", "TestSupport",
+                "CSQLite", "SafeFiles", .arguments,
             ],
             path: "Tests/ProofsProgram",
             swiftSettings: strict

@@ -1,6 +1,7 @@
 import ArgumentParser
 import FaultSupport
 import Foundation
+import InterleavingExplorer
 import SafeFiles
 import TestSupport
 
@@ -54,6 +55,9 @@ struct Proofs: AsyncParsableCommand {
     @Option(help: "The shapes of the walks' stores, separated by commas; all by default.")
     var shapes: String?
 
+    @Option(help: "The file with a schedule that the harness interleavings repeats, step by step.")
+    var schedule: String?
+
     @Option(help: .private)
     var journalMode: String?
 
@@ -67,7 +71,7 @@ struct Proofs: AsyncParsableCommand {
 
     private static let all: [any Proof] = [
         Lives(), Model(), SingleFaults(), RandomKills(), DoubleFaults(), CrashStates(), LostSynchronizations(), Races(),
-        LiveWriters(), Swaps(), Neighbours(), MergeTriples(), SeededBugs(), BlockStates(), FileSystems(),
+        Interleavings(), LiveWriters(), Swaps(), Neighbours(), MergeTriples(), SeededBugs(), BlockStates(), FileSystems(),
     ]
     /// Harnesses that need root: they run in a soak, and when they are named.
     private static let demanding = [BlockStates().name, FileSystems().name]
@@ -86,6 +90,7 @@ struct Proofs: AsyncParsableCommand {
         }
         // A selection without commands would report success.
         let known = try Commands.names + KnownHistory.all.map(\.name) + SeededMistake.all().map(\.name)
+            + ShareScenario.all().map(\.name)
         guard known.contains(where: { $0.hasPrefix(only) }) else {
             throw ValidationError(
                 "no command, known history or known mistake has a name that begins with '\(only)'; they begin: "
@@ -110,6 +115,7 @@ struct Proofs: AsyncParsableCommand {
         scale.kills = kills
         scale.failures = failures
         scale.live = live
+        scale.schedule = schedule
         scale.shapes = shapes?.split(separator: ",").map(String.init)
         if let journalMode { scale.journalModes = [journalMode] }
         let end = scale.deadline

@@ -28,6 +28,9 @@ struct Scale: Sendable {
     var live = 0.3
     var shapes: [String]?
 
+    /// The file with a schedule to repeat.
+    var schedule: String?
+
     /// The file system to mount in private namespaces, if one was named.
     var fileSystem: BlockFileSystem?
 

@@ -5,7 +5,8 @@ import Glibc
 ///
 /// `store-writer PATH` executes each line of its input as SQL and answers `ok`, `value <first value>` or
 /// `error <code> <message>`; a line that begins with a full stop holds a lock, see `hold`. `store-writer PATH --loop ID` inserts rows until it is refused for good or its input ends,
-/// and prints the number of each row that SQLite acknowledged.
+/// and prints the number of each row that SQLite acknowledged. `store-writer PATH --statements SQL…` executes each argument
+/// like a line of its input.
 
 func open(_ path: String) -> OpaquePointer? {
     var connection: OpaquePointer?
@@ -101,17 +102,21 @@ func loop(_ id: Int, on connection: OpaquePointer) {
     say("ended")
 }
 
+func answer(_ line: String, on connection: OpaquePointer) {
+    if line.hasPrefix(".") {
+        say(hold(line.split(separator: " "), on: connection) == 0 ? "ok" : "error")
+    } else {
+        execute(line, on: connection)
+    }
+}
+
 guard CommandLine.arguments.count >= 2, let connection = open(CommandLine.arguments[1]) else { exit(2) }
 if CommandLine.arguments.count == 4, CommandLine.arguments[2] == "--loop", let id = Int(CommandLine.arguments[3]) {
     loop(id, on: connection)
+} else if CommandLine.arguments.count > 2, CommandLine.arguments[2] == "--statements" {
+    for line in CommandLine.arguments.dropFirst(3) { answer(line, on: connection) }
 } else {
     say("ready")
-    while let line = readLine() {
-        if line.hasPrefix(".") {
-            say(hold(line.split(separator: " "), on: connection) == 0 ? "ok" : "error")
-        } else {
-            execute(line, on: connection)
-        }
-    }
+    while let line = readLine() { answer(line, on: connection) }
 }
 sqlite3_close(connection)

@@ -1,0 +1,74 @@
+import InterleavingExplorer
+import TestSupport
+import Testing
+
+@Suite("Controlled interleavings", .sampled, .serialized)
+struct InterleavingTests {
+    @Test("A migrator without a lock loses a row in some schedule, which is shrunk and replays bit for bit")
+    func knownMistake() throws {
+        let stage = try Stage(CopyScenario(holdsLock: false, journalMode: "wal"))
+        let exploration = try stage.explore(.priorities(depth: 2), runs: 1000, seed: Seed.current)
+        print(exploration.summary)
+        let failure = try #require(exploration.failure)
+        let shrunk = try ScheduleShrinker(stage, mostRuns: 60).shrink(failure).run
+        #expect(shrunk.switches <= failure.switches)
+        #expect(shrunk.violations.contains { $0.contains("lacks the acknowledged rows") })
+        let schedule = Schedule(shrunk, of: stage.scenario)
+        let read = try Schedule(schedule.text(violations: shrunk.violations))
+        #expect(read == schedule)
+        #expect(try read.replay(on: stage).difference == nil)
+        #expect(try read.replay(on: Stage(stage.scenario)).difference == nil)
+    }
+
+    @Test("The same migrator with a lock loses no row")
+    func lockedCopy() throws {
+        let stage = try Stage(CopyScenario(holdsLock: true, journalMode: "delete"))
+        let exploration = try stage.explore(.priorities(depth: 3), runs: 40, seed: Seed.current)
+        print(exploration.summary)
+        #expect(exploration.failure?.violations ?? [] == [])
+        #expect(exploration.distinct > 10)
+    }
+
+    @Test("A search of all schedules finds two publications and a deadlock, and ends without them")
+    func exhaustive() throws {
+        for isMistake in [true, false] {
+            for scenario in [PublicationScenario(looksFirst: isMistake), LockOrderScenario(isOrdered: !isMistake)]
+                as [any Scenario]
+            {
+                let exploration = try ExhaustiveSearch(Stage(scenario)).explore(mostRuns: 3000)
+                print(exploration.summary)
+                #expect((exploration.failure != nil) == isMistake, "\(exploration.failure?.violations ?? [])")
+                #expect(isMistake || exploration.isComplete)
+            }
+        }
+    }
+
+    @Test("A share beside two writers, a reader and another share keeps every acknowledged row in each schedule")
+    func shares() throws {
+        for scenario in try ShareScenario.all() {
+            let stage = try Stage(scenario)
+            for depth in [2, 3] {
+                let exploration = try stage.explore(
+                    .priorities(depth: depth),
+                    runs: Tier.sized(2, inVerify: 20),
+                    seed: Seed.current
+                )
+                print(exploration.summary)
+                #expect(exploration.failure?.violations ?? [] == [])
+            }
+        }
+    }
+
+    @Test("Independent steps are those whose order no program can tell")
+    func independence() {
+        let read = Point(.read, "pread", "old/a")
+        let write = Point(.change, "pwrite", "old/a")
+        #expect(read.isIndependent(of: read))
+        #expect(!read.isIndependent(of: write))
+        #expect(write.isIndependent(of: Point(.change, "pwrite", "old/b")))
+        #expect(!write.isIndependent(of: Point(.read, "readdir", "old")))
+        #expect(!write.isIndependent(of: Point(.change, "renameat2", "new/x", "old/a")))
+        #expect(!write.isIndependent(of: Point(.memory, "shm-barrier", "old/b")))
+        #expect(write.isIndependent(of: Point(.begin, "begin", ".")))
+    }
+}

@@ -1,0 +1,152 @@
+import CSQLite
+import FaultSupport
+import Foundation
+import InterleavingExplorer
+import SafeFiles
+
+/// Shares beside writers, a reader and another share, under a scheduler that decides at every file call and every lock.
+///
+/// Known mistakes calibrate the explorer: a migrator without a lock, a publication that looks first, locks in opposite orders,
+/// and the WAL-reset bug of SQLite, which is in the library itself up to version 3.51.2.
+struct Interleavings: Proof {
+    let name = "interleavings"
+    let title = "controlled interleavings: a scheduler chooses the next program at every file call, lock and memory barrier"
+
+    private static let gate = 400
+    private static let depths = [2, 3]
+    /// The most schedules in which a known mistake must be found.
+    private static let mostForMistake = 3000
+    /// The most schedules in which the WAL-reset bug is searched for.
+    private static let mostForReset = 1500
+    /// The first version of SQLite without the WAL-reset bug.
+    private static let versionWithoutReset: Int32 = 3_051_003
+
+    func run(_ scale: Scale) async throws -> Figure {
+        if let file = scale.schedule { return try replay(file) }
+        var figure = Figure(unit: "schedules of shares", gate: scale.stopsAtFirst ? 0 : Self.gate)
+        if !scale.stopsAtFirst { try calibrate(scale, &figure) }
+        try exploreShares(scale, &figure)
+        return figure
+    }
+
+    /// Explores each scenario of the tool at each depth.
+    private func exploreShares(_ scale: Scale, _ figure: inout Figure) throws {
+        let scenarios = try ShareScenario.all().filter { $0.name.hasPrefix(scale.only) }
+        let parts = scenarios.count * Self.depths.count
+        for (number, scenario) in scenarios.enumerated() {
+            let stage = try Stage(scenario)
+            for (turn, depth) in Self.depths.enumerated() {
+                // In a soak every part gets the same share of the time that is left.
+                let left = parts - number * Self.depths.count - turn
+                let end = scale.isExhaustive ? Deadline(after: scale.deadline.remaining / left) : scale.deadline
+                let exploration = try stage.explore(
+                    .priorities(depth: depth),
+                    runs: scale.isExhaustive ? .max : (Self.gate + parts - 1) / parts,
+                    seed: UInt64(bitPattern: Int64(scale.seed))
+                ) { !end.hasPassed }
+                figure.tried += exploration.runs
+                try report(exploration, stage, scale, &figure, isViolation: true)
+                if scale.stopsAtFirst, !figure.violations.isEmpty { return }
+            }
+        }
+    }
+
+    /// Shows that the explorer finds known mistakes, and accepts the same programs without them.
+    private func calibrate(_ scale: Scale, _ figure: inout Figure) throws {
+        let seed = UInt64(bitPattern: Int64(scale.seed))
+        for depth in Self.depths {
+            for holdsLock in [false, true] {
+                let stage = try Stage(CopyScenario(holdsLock: holdsLock, journalMode: "wal"))
+                let runs = holdsLock ? 100 : Self.mostForMistake
+                try expect(stage.explore(.priorities(depth: depth), runs: runs, seed: seed), stage, isMistake: !holdsLock, scale, &figure)
+            }
+        }
+        let hasBug = sqlite3_libversion_number() < Self.versionWithoutReset
+        for way in Self.depths.map({ Way.priorities(depth: $0) }) + [.switching(percent: 8)] {
+            let stage = try Stage(WalResetScenario())
+            let exploration = try stage.explore(way, runs: Self.mostForReset, seed: seed)
+            if hasBug, exploration.failure == nil {
+                figure.remarks.append("\(exploration.summary): the WAL-reset bug of SQLite was not reached")
+            }
+            try report(exploration, stage, scale, &figure, isViolation: !hasBug)
+        }
+        for isMistake in [true, false] {
+            let small: [any Scenario] = [
+                PublicationScenario(looksFirst: isMistake), LockOrderScenario(isOrdered: !isMistake),
+            ]
+            for scenario in small {
+                let stage = try Stage(scenario)
+                let exploration = try ExhaustiveSearch(stage).explore(mostRuns: Self.mostForMistake)
+                try expect(exploration, stage, isMistake: isMistake, scale, &figure)
+                if !isMistake, !exploration.isComplete {
+                    figure.violations.append("\(scenario.name): not every schedule was tried")
+                }
+            }
+        }
+    }
+
+    private func expect(
+        _ exploration: Exploration,
+        _ stage: Stage,
+        isMistake: Bool,
+        _ scale: Scale,
+        _ figure: inout Figure
+    ) throws {
+        if isMistake, exploration.failure == nil {
+            figure.violations.append("the known mistake \(exploration.scenario) was not found: \(exploration.summary)")
+        }
+        try report(exploration, stage, scale, &figure, isViolation: !isMistake)
+    }
+
+    /// Adds the figures; a schedule that breaks a rule is shrunk, replayed and written to a file.
+    private func report(
+        _ exploration: Exploration,
+        _ stage: Stage,
+        _ scale: Scale,
+        _ figure: inout Figure,
+        isViolation: Bool
+    ) throws {
+        figure.remarks.append(exploration.summary)
+        Page.say(exploration.summary)
+        if exploration.races > 0 { figure.remarks.append("\(exploration.scenario): \(exploration.races) points of other threads") }
+        guard let failure = exploration.failure else { return }
+        let (shrunk, tries) = try ScheduleShrinker(stage).shrink(failure)
+        let schedule = Schedule(shrunk, of: stage.scenario)
+        let difference = try schedule.replay(on: stage).difference
+        let shrinking = "\(failure.switches) changes of programs shrunk to \(shrunk.switches) in \(tries) tries"
+        Page.say("  \(shrinking); replay \(difference.map { "differs: \($0)" } ?? "equal"): \(shrunk.violations[0])")
+        figure.remarks.append("\(exploration.scenario): \(shrinking)")
+        if let difference { figure.violations.append("\(exploration.scenario): a replay differs: \(difference)") }
+        guard isViolation else { return }
+        let file = try write(schedule, shrunk, of: exploration, seed: scale.seed)
+        figure.violations.append("\(exploration.scenario): \(shrunk.violations.joined(separator: "; ")); schedule \(file)")
+    }
+
+    /// Writes a schedule for `--schedule`.
+    private func write(_ schedule: Schedule, _ run: Run, of exploration: Exploration, seed: Int) throws -> String {
+        let folder = FileManager.default.currentDirectoryPath + "/.build/interleavings"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        let file = "\(folder)/\(exploration.scenario)-\(seed)-\(exploration.failingNumber)"
+        try schedule.text(violations: run.violations).write(toFile: file, atomically: true, encoding: .utf8)
+        return file
+    }
+
+    /// Repeats one schedule, and prints its steps.
+    private func replay(_ file: String) throws -> Figure {
+        let schedule = try Schedule(String(contentsOfFile: file, encoding: .utf8))
+        let scenarios: [any Scenario] =
+            try ShareScenario.all() + [
+                WalResetScenario(), CopyScenario(holdsLock: false, journalMode: "wal"),
+                CopyScenario(holdsLock: true, journalMode: "wal"),
+            ]
+        guard let scenario = scenarios.first(where: { $0.name == schedule.scenario }) else {
+            throw Stage.Failure("no scenario is called \(schedule.scenario)")
+        }
+        let (run, difference) = try schedule.replay(on: Stage(scenario))
+        for line in run.record { Page.say(line) }
+        var figure = Figure(tried: 1, unit: "schedules", gate: 1)
+        figure.violations = run.violations
+        figure.remarks.append(difference.map { "the run differs from the file: \($0)" } ?? "the run equals the file")
+        return figure
+    }
+}
