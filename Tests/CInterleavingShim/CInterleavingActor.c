@@ -27,6 +27,9 @@ static size_t root_length;
 static pthread_mutex_t turn_mutex = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic int threads_at_points;
 
+/* The number of the process that was forked for a run. */
+static const char process_variable[] = "INTERLEAVING_PROCESS";
+
 enum { LockPause = 1000000, ServerPatience = 500 };
 
 static _Thread_local bool passes;
@@ -53,7 +56,10 @@ static void await_turn(InterleavingKind kind, const char *function, const char *
     snprintf(slot->other_path, sizeof slot->other_path, "%.*s", InterleavingPathSize - 1, other);
     uint32_t turn = interleaving_load(&slot->turn);
     announce(InterleavingStateWaiting);
-    while (interleaving_load(&slot->turn) == turn) interleaving_sleep(&slot->turn, turn, 1000);
+    while (interleaving_load(&slot->turn) == turn) {
+        interleaving_sleep(&slot->turn, turn, 1000);
+        if (interleaving_load(&slot->turn) == turn && kill(control->scheduler, 0) == -1 && errno == ESRCH) _exit(96);
+    }
     if (interleaving_load(&control->aborted_run) == own_run) _exit(99);
     atomic_fetch_sub(&threads_at_points, 1);
     pthread_mutex_unlock(&turn_mutex);
@@ -166,6 +172,9 @@ static void begin_run(uint32_t number, const char *output) {
     if (descriptor == -1 || dup2(descriptor, STDOUT_FILENO) == -1 || dup2(descriptor, STDERR_FILENO) == -1) _exit(98);
     close(descriptor);
     scheduled_process = (pid_t)syscall(SYS_getpid);
+    char process[16];
+    snprintf(process, sizeof process, "%d", scheduled_process);
+    setenv(process_variable, process, 1);
     await_turn(InterleavingKindBegin, "begin", ".", "", 0);
 }
 
@@ -196,17 +205,20 @@ __attribute__((constructor)) static void attach(void) {
     snprintf(root, sizeof root, "%s", root_path);
     root_length = strlen(root);
     int own = atoi(number);
-    char *own_output = strdup(output);
     control = interleaving_map(path);
-    if (control == NULL || own_output == NULL || own < 0 || own >= InterleavingMostSlots) _exit(97);
+    if (control == NULL || own < 0 || own >= InterleavingMostSlots) _exit(97);
     slot = &control->slots[own];
-    /* Programs that this one starts are not scheduled. */
-    const char *variables[] = {"LD_PRELOAD", "INTERLEAVING_CONTROL", "INTERLEAVING_SLOT", "INTERLEAVING_ROOT",
-                               "INTERLEAVING_OUTPUT"};
-    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) unsetenv(variables[i]);
-    interleaving_move_to_processor(control->processor);
+    const char *process = getenv(process_variable);
+    /* Programs that a scheduled one starts are not scheduled; one that replaces it is. */
+    if (process != NULL && atoi(process) != getpid()) return;
     actor_register_file_system();
-    serve(own_output);
+    if (process != NULL) {
+        own_run = interleaving_load(&control->run);
+        scheduled_process = getpid();
+    } else {
+        interleaving_move_to_processor(control->processor);
+        serve(output);
+    }
 }
 
 /* The end of a process releases its locks. */

@@ -40,6 +40,7 @@ const char *interleaving_other_path(const InterleavingSlot *slot) { return slot-
 
 void interleaving_begin(InterleavingControl *control, int count) {
     control->clock = 0;
+    control->scheduler = getpid();
     for (int i = 0; i < InterleavingMostSlots; i++) {
         InterleavingSlot *slot = &control->slots[i];
         slot->races = 0;

@@ -59,6 +59,19 @@ struct InterleavingTests {
         }
     }
 
+    @Test("Two runs of one schedule of a share and three other programs are equal, step by step")
+    func determinism() throws {
+        let scenario = try ShareScenario("share-wal", journalMode: "wal")
+        let records = try (0..<2)
+            .map { _ in
+                var strategy = PriorityStrategy(programs: 4, steps: 1300, depth: 3, seed: Seed.current)
+                return try Stage(scenario).run(&strategy).record
+            }
+        #expect(records[0].count > 500)
+        #expect(zip(records[0], records[1]).first { $0 != $1 } == nil)
+        #expect(records[0].count == records[1].count)
+    }
+
     @Test("Independent steps are those whose order no program can tell")
     func independence() {
         let read = Point(.read, "pread", "old/a")

@@ -62,6 +62,9 @@ typedef struct InterleavingControl {
     /* The number of a run whose programs end before their next point. */
     uint32_t aborted_run;
     uint32_t processor;
+    /* The process of the scheduler, without which the programs end. */
+    int32_t scheduler;
+    uint32_t reserved;
     /* The virtual time in nanoseconds since the begin of the run. */
     int64_t clock;
     InterleavingSlot slots[InterleavingMostSlots];
