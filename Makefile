@@ -118,7 +118,7 @@ proofs: release-proofs
 release-proofs: static-libraries
 	swift build --build-tests $(SWIFT_FLAGS)
 	Tests/Mistakes/check build
-	for product in FaultShim proofs; do swift build $(RELEASE) --product "$$product"; done
+	for product in FaultShim InterleavingShim proofs; do swift build $(RELEASE) --product "$$product"; done
 PROOFS = STORE_MIGRATE_TEST_BUILD="$$(swift build --show-bin-path)" "$$(swift build $(RELEASE) --show-bin-path)/proofs"
 
 # The harnesses that take a few minutes at most, on the tool that `make test` built.

@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -36,7 +35,7 @@ static _Thread_local bool passes;
 
 void actor_suspend_points(bool areSuspended) { passes = areSuspended; }
 
-bool actor_is_scheduled(void) { return slot != NULL && scheduled_process == (pid_t)syscall(SYS_getpid); }
+bool actor_is_scheduled(void) { return slot != NULL && scheduled_process == getpid(); }
 
 static void announce(uint32_t state) {
     interleaving_store(&slot->state, state);
@@ -171,7 +170,7 @@ static void begin_run(uint32_t number, const char *output) {
     int descriptor = open(output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (descriptor == -1 || dup2(descriptor, STDOUT_FILENO) == -1 || dup2(descriptor, STDERR_FILENO) == -1) _exit(98);
     close(descriptor);
-    scheduled_process = (pid_t)syscall(SYS_getpid);
+    scheduled_process = getpid();
     char process[16];
     snprintf(process, sizeof process, "%d", scheduled_process);
     setenv(process_variable, process, 1);

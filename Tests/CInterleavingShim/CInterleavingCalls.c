@@ -51,7 +51,7 @@ OPEN(open64)
 OPENAT(openat)
 OPENAT(openat64)
 
-/* openat2 has no function of its own; getrandom may be called this way, too. */
+/* openat2 has no function of its own, and Swift calls getrandom this way. */
 long syscall(long number, ...) {
     long a[6];
     va_list arguments;
@@ -62,6 +62,10 @@ long syscall(long number, ...) {
     if (number == SYS_openat2) {
         const struct open_how *how = (const struct open_how *)a[2];
         actor_point_name(kind_of_opening((int)how->flags), "open", (int)a[0], (const char *)a[1]);
+    }
+    if (number == SYS_getrandom && actor_is_scheduled()) {
+        actor_fill((void *)a[0], (size_t)a[1]);
+        return a[1];
     }
     return next(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }

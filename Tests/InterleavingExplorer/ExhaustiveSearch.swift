@@ -75,9 +75,13 @@ package struct ExhaustiveSearch {
         self.mostPreemptions = mostPreemptions
     }
 
-    /// Tries the schedules; `isComplete` is set once all were tried, and a schedule that breaks a rule ends the search.
+    /// Tries the schedules, up to the first that breaks a rule; `isComplete` is set once all were tried.
     package func explore(mostRuns: Int, while mayContinue: () -> Bool = { true }) throws -> Exploration {
-        var exploration = Exploration(scenario: stage.scenario.name, programs: stage.actors.count, way: .exhaustive)
+        var exploration = Exploration(
+            scenario: stage.scenario.name,
+            programs: stage.actors.count,
+            way: .exhaustive(mostPreemptions)
+        )
         var nodes: [Node] = []
         while exploration.runs < mostRuns, mayContinue() {
             var walk = Walk(nodes, mostPreemptions: mostPreemptions)

@@ -4,15 +4,15 @@ package enum Way: Hashable, Sendable {
     case priorities(depth: Int)
     /// See ``SwitchingStrategy``; the probability of a change in percent.
     case switching(percent: Int)
-    /// See ``ExhaustiveSearch``.
-    case exhaustive
+    /// See ``ExhaustiveSearch``; the limit of preemptions, if there is one.
+    case exhaustive(Int?)
 }
 
 /// The figures of many schedules of one scenario.
 package struct Exploration: Sendable {
     package let scenario: String
     package let programs: Int
-    /// The number of schedules, and of those that were abandoned because they equal another one.
+    /// The number of schedules, and of those that were abandoned because they equal a tried one.
     package private(set) var runs = 0
     package private(set) var abandoned = 0
     package private(set) var steps = 0
@@ -66,7 +66,9 @@ package struct Exploration: Sendable {
             let bound = PriorityStrategy.bound(programs: programs, steps: mostSteps, depth: depth)
             return "PCT of depth \(depth) (bound 1/\(Int((1 / bound).rounded())) a schedule)"
         case .switching(let percent): return "random changes (\(percent) %)"
-        case .exhaustive: return isComplete ? "all schedules" : "schedules in order"
+        case .exhaustive(let limit):
+            let limit = limit.map { " with at most \($0) preemptions" } ?? ""
+            return (isComplete ? "all schedules" : "schedules in order") + limit
         }
     }
 }

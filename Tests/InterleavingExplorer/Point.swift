@@ -39,7 +39,7 @@ package struct Point: Hashable, Sendable, CustomStringConvertible {
         )
     }
 
-    package var description: String { otherPath.isEmpty ? "\(function)\t\(path)" : "\(function)\t\(path)\t\(otherPath)" }
+    package var description: String { ([function] + names).joined(separator: "\t") }
 
     /// True if both orders of the two steps lead to the same state.
     ///

@@ -1,7 +1,7 @@
 /// Reduces the number of times that a failing schedule changes programs.
 ///
-/// Each try joins two parts of one program's work that are separated by another program. It is kept if the run still breaks a
-/// rule with fewer changes.
+/// Each try ends the list of choices early, or joins two parts of one program's work that another program separates. It is kept
+/// if the run still breaks a rule with fewer changes.
 package struct ScheduleShrinker {
     /// Consecutive steps of one program.
     private struct Part {
@@ -40,12 +40,13 @@ package struct ScheduleShrinker {
         return (best, tries)
     }
 
-    /// Every list of choices in which a part moves forward or backward to join another part of the same program.
+    /// Every beginning of the list, and every list in which a part moves forward or backward to join another part.
     private static func candidates(of run: Run) -> [[Int]] {
         let parts = parts(of: run)
-        var lists: [[Int]] = []
+        var lists = parts.indices.map { choices(Array(parts[...$0])) }
         for index in parts.indices {
-            guard let later = parts[(index + 1)...].firstIndex(where: { $0.actor == parts[index].actor }) else { continue }
+            let rest = parts[(index + 1)...]
+            guard let later = rest.firstIndex(where: { $0.actor == parts[index].actor }) else { continue }
             var forward = parts
             forward[later].count += forward[index].count
             forward.remove(at: index)

@@ -99,7 +99,8 @@ package final class Stage {
 
     private func lines(of number: Int) -> [String] {
         let text = (try? String(contentsOfFile: outputPath(number), encoding: .utf8)) ?? ""
-        return text.split(separator: "\n").map(String.init)
+        // Each stage has a path of its own.
+        return text.replacingOccurrences(of: rootPath, with: "ROOT").split(separator: "\n").map(String.init)
     }
 
     /// Lets one program after the other continue, until all have ended.

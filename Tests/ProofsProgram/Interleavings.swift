@@ -6,11 +6,11 @@ import SafeFiles
 
 /// Shares beside writers, a reader and another share, under a scheduler that decides at every file call and every lock.
 ///
-/// Known mistakes calibrate the explorer: a migrator without a lock, a publication that looks first, locks in opposite orders,
+/// Known mistakes calibrate the explorer: a migrator without a lock, a publication that checks first, locks in opposite orders,
 /// and the WAL-reset bug of SQLite, which is in the library itself up to version 3.51.2.
 struct Interleavings: Proof {
     let name = "interleavings"
-    let title = "controlled interleavings: a scheduler chooses the next program at every file call, lock and memory barrier"
+    let title = "shares beside writers, readers and shares, as a scheduler interleaves their file calls and locks"
 
     private static let gate = 400
     private static let depths = [2, 3]
@@ -18,6 +18,8 @@ struct Interleavings: Proof {
     private static let mostForMistake = 3000
     /// The most schedules in which the WAL-reset bug is searched for.
     private static let mostForReset = 1500
+    /// The schedules of each scenario and depth in which a mistake of the tool is searched for.
+    private static let mostForSeeded = 100
     /// The first version of SQLite without the WAL-reset bug.
     private static let versionWithoutReset: Int32 = 3_051_003
 
@@ -26,7 +28,19 @@ struct Interleavings: Proof {
         var figure = Figure(unit: "schedules of shares", gate: scale.stopsAtFirst ? 0 : Self.gate)
         if !scale.stopsAtFirst { try calibrate(scale, &figure) }
         try exploreShares(scale, &figure)
+        if scale.isExhaustive { try searchShares(scale, &figure) }
         return figure
+    }
+
+    /// Tries every schedule of a share beside one writer in which one program is interrupted once.
+    private func searchShares(_ scale: Scale, _ figure: inout Figure) throws {
+        for scenario in try ShareScenario.small() where scenario.name.hasPrefix(scale.only) {
+            let stage = try Stage(scenario)
+            let exploration = try ExhaustiveSearch(stage, mostPreemptions: 1)
+                .explore(mostRuns: .max) { !scale.deadline.hasPassed }
+            figure.tried += exploration.runs
+            try report(exploration, stage, scale, &figure, isViolation: true)
+        }
     }
 
     /// Explores each scenario of the tool at each depth.
@@ -36,12 +50,12 @@ struct Interleavings: Proof {
         for (number, scenario) in scenarios.enumerated() {
             let stage = try Stage(scenario)
             for (turn, depth) in Self.depths.enumerated() {
-                // In a soak every part gets the same share of the time that is left.
-                let left = parts - number * Self.depths.count - turn
+                // In a soak every part gets the same share of the time that is left, with two parts for the search.
+                let left = parts - number * Self.depths.count - turn + 2
                 let end = scale.isExhaustive ? Deadline(after: scale.deadline.remaining / left) : scale.deadline
                 let exploration = try stage.explore(
                     .priorities(depth: depth),
-                    runs: scale.isExhaustive ? .max : (Self.gate + parts - 1) / parts,
+                    runs: scale.stopsAtFirst ? Self.mostForSeeded : scale.count((Self.gate + parts - 1) / parts),
                     seed: UInt64(bitPattern: Int64(scale.seed))
                 ) { !end.hasPassed }
                 figure.tried += exploration.runs
@@ -58,7 +72,8 @@ struct Interleavings: Proof {
             for holdsLock in [false, true] {
                 let stage = try Stage(CopyScenario(holdsLock: holdsLock, journalMode: "wal"))
                 let runs = holdsLock ? 100 : Self.mostForMistake
-                try expect(stage.explore(.priorities(depth: depth), runs: runs, seed: seed), stage, isMistake: !holdsLock, scale, &figure)
+                let exploration = try stage.explore(.priorities(depth: depth), runs: runs, seed: seed)
+                try expect(exploration, stage, isMistake: !holdsLock, scale, &figure)
             }
         }
         let hasBug = sqlite3_libversion_number() < Self.versionWithoutReset
@@ -70,9 +85,13 @@ struct Interleavings: Proof {
             }
             try report(exploration, stage, scale, &figure, isViolation: !hasBug)
         }
+        let copy = try Stage(CopyScenario(holdsLock: true, journalMode: "delete", writers: 1, pairs: 1))
+        let interrupted = try ExhaustiveSearch(copy, mostPreemptions: 1).explore(mostRuns: Self.mostForMistake)
+        try expect(interrupted, copy, isMistake: false, scale, &figure)
+        if !interrupted.isComplete { figure.violations.append("\(interrupted.summary): not every schedule was tried") }
         for isMistake in [true, false] {
             let small: [any Scenario] = [
-                PublicationScenario(looksFirst: isMistake), LockOrderScenario(isOrdered: !isMistake),
+                PublicationScenario(checksFirst: isMistake), LockOrderScenario(isOrdered: !isMistake),
             ]
             for scenario in small {
                 let stage = try Stage(scenario)
@@ -108,18 +127,22 @@ struct Interleavings: Proof {
     ) throws {
         figure.remarks.append(exploration.summary)
         Page.say(exploration.summary)
-        if exploration.races > 0 { figure.remarks.append("\(exploration.scenario): \(exploration.races) points of other threads") }
+        if exploration.races > 0 {
+            figure.remarks.append("\(exploration.scenario): \(exploration.races) points of other threads")
+        }
         guard let failure = exploration.failure else { return }
         let (shrunk, tries) = try ScheduleShrinker(stage).shrink(failure)
         let schedule = Schedule(shrunk, of: stage.scenario)
         let difference = try schedule.replay(on: stage).difference
         let shrinking = "\(failure.switches) changes of programs shrunk to \(shrunk.switches) in \(tries) tries"
-        Page.say("  \(shrinking); replay \(difference.map { "differs: \($0)" } ?? "equal"): \(shrunk.violations[0])")
+        let replay = difference.map { "differs: \($0)" } ?? "equal"
+        Page.say("  \(shrinking); replay \(replay): \(shrunk.violations[0])")
         figure.remarks.append("\(exploration.scenario): \(shrinking)")
         if let difference { figure.violations.append("\(exploration.scenario): a replay differs: \(difference)") }
         guard isViolation else { return }
         let file = try write(schedule, shrunk, of: exploration, seed: scale.seed)
-        figure.violations.append("\(exploration.scenario): \(shrunk.violations.joined(separator: "; ")); schedule \(file)")
+        let rules = shrunk.violations.joined(separator: "; ")
+        figure.violations.append("\(exploration.scenario): \(rules); proofs interleavings --schedule \(file)")
     }
 
     /// Writes a schedule for `--schedule`.
@@ -135,7 +158,7 @@ struct Interleavings: Proof {
     private func replay(_ file: String) throws -> Figure {
         let schedule = try Schedule(String(contentsOfFile: file, encoding: .utf8))
         let scenarios: [any Scenario] =
-            try ShareScenario.all() + [
+            try ShareScenario.all() + ShareScenario.small() + [
                 WalResetScenario(), CopyScenario(holdsLock: false, journalMode: "wal"),
                 CopyScenario(holdsLock: true, journalMode: "wal"),
             ]

@@ -71,7 +71,8 @@ struct Proofs: AsyncParsableCommand {
 
     private static let all: [any Proof] = [
         Lives(), Model(), SingleFaults(), RandomKills(), DoubleFaults(), CrashStates(), LostSynchronizations(), Races(),
-        Interleavings(), LiveWriters(), Swaps(), Neighbours(), MergeTriples(), SeededBugs(), BlockStates(), FileSystems(),
+        Interleavings(), LiveWriters(), Swaps(), Neighbours(), MergeTriples(), SeededBugs(), BlockStates(),
+        FileSystems(),
     ]
     /// Harnesses that need root: they run in a soak, and when they are named.
     private static let demanding = [BlockStates().name, FileSystems().name]
@@ -89,8 +90,9 @@ struct Proofs: AsyncParsableCommand {
             )
         }
         // A selection without commands would report success.
-        let known = try Commands.names + KnownHistory.all.map(\.name) + SeededMistake.all().map(\.name)
-            + ShareScenario.all().map(\.name)
+        let known =
+            try Commands.names + KnownHistory.all.map(\.name) + SeededMistake.all().map(\.name)
+            + ShareScenario.names
         guard known.contains(where: { $0.hasPrefix(only) }) else {
             throw ValidationError(
                 "no command, known history or known mistake has a name that begins with '\(only)'; they begin: "

@@ -24,7 +24,9 @@ package struct CopyScenario: Scenario {
                 let insertions = (1...pairs).map { LogStore.insertion(writer: writer, pair: $0) }
                 return LogStore.program("writer \(writer)", on: root + "/Log.sqlite", insertions)
             }
-        let copy = ["CREATE TABLE new.log (id INTEGER PRIMARY KEY, text TEXT)", "INSERT INTO new.log SELECT * FROM main.log"]
+        let copy = [
+            "CREATE TABLE new.log (id INTEGER PRIMARY KEY, text TEXT)", "INSERT INTO new.log SELECT * FROM main.log",
+        ]
         let fence =
             "CREATE TRIGGER main.fence BEFORE INSERT ON log BEGIN SELECT RAISE(ABORT, 'the store was moved'); END"
         let work = holdsLock ? ["BEGIN IMMEDIATE"] + copy + [fence, "COMMIT"] : copy + [fence]

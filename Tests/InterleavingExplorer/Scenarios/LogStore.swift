@@ -51,7 +51,7 @@ package struct LogStore: Sendable {
         Actor(name, StoreWriterProcess.path(of: "store-writer"), [path, "--statements"] + statements)
     }
 
-    /// What a program was told about each of its statements.
+    /// The answer that a program printed for each of its statements.
     static func answers(of actor: Actor, _ lines: [String]) -> [(statement: String, answer: String)] {
         Array(zip(actor.arguments.drop { $0 != "--statements" }.dropFirst(), lines))
     }

@@ -9,7 +9,7 @@ package struct ShareScenario: Scenario {
     private let migrators: Int
     private let writers: Int
     private let hasReader: Bool
-    private let pairs = 3
+    private let pairs: Int
     private let store: LogStore
 
     package init(
@@ -18,15 +18,23 @@ package struct ShareScenario: Scenario {
         policy: String = "fence",
         migrators: Int = 1,
         writers: Int = 2,
-        hasReader: Bool = true
+        hasReader: Bool = true,
+        pairs: Int = 3
     ) throws {
         self.name = name
         self.policy = policy
         self.migrators = migrators
         self.writers = writers
         self.hasReader = hasReader
+        self.pairs = pairs
         store = try LogStore(journalMode: journalMode)
     }
+
+    /// The names of the scenarios of the proof, and of the small ones.
+    package static let names = [
+        "share-wal", "share-delete", "capture-wal", "two-shares-wal", "two-shares-delete", "small-share-wal",
+        "small-share-delete",
+    ]
 
     /// The scenarios of the proof.
     package static func all() throws -> [ShareScenario] {
@@ -37,6 +45,12 @@ package struct ShareScenario: Scenario {
             try ShareScenario("two-shares-wal", journalMode: "wal", migrators: 2, writers: 1, hasReader: false),
             try ShareScenario("two-shares-delete", journalMode: "delete", migrators: 2, writers: 1, hasReader: false),
         ]
+    }
+
+    /// Small ones, for a search of all schedules with one preemption.
+    package static func small() throws -> [ShareScenario] {
+        try ["wal", "delete"]
+            .map { try ShareScenario("small-share-\($0)", journalMode: $0, writers: 1, hasReader: false, pairs: 1) }
     }
 
     private func old(_ root: String) -> String { root + "/old/Log.sqlite" }

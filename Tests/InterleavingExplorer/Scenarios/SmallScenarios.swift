@@ -3,14 +3,14 @@ package import SafeFiles
 
 /// Two programs that publish a file under one name, small enough to try every schedule.
 ///
-/// `link` fails if the name exists. A program that looks first and renames afterwards is a known mistake: both publish.
+/// `link` fails if the name exists. A program that checks the name first and renames afterwards is a known mistake: both publish.
 package struct PublicationScenario: Scenario {
-    package var name: String { looksFirst ? "publish-looking-first" : "publish-by-link" }
-    private let looksFirst: Bool
+    package var name: String { checksFirst ? "publish-after-check" : "publish-by-link" }
+    private let checksFirst: Bool
     private let programs: Int
 
-    package init(looksFirst: Bool, programs: Int = 2) {
-        self.looksFirst = looksFirst
+    package init(checksFirst: Bool, programs: Int = 2) {
+        self.checksFirst = checksFirst
         self.programs = programs
     }
 
@@ -18,7 +18,7 @@ package struct PublicationScenario: Scenario {
         (1...programs)
             .map { number in
                 let (own, new) = ("\(root)/own\(number)", "\(root)/published")
-                return looksFirst
+                return checksFirst
                     ? Actor("publisher \(number)", "/bin/sh", ["-c", "[ ! -e '\(new)' ] && exec mv '\(own)' '\(new)'"])
                     : Actor("publisher \(number)", "/bin/ln", [own, new])
             }
