@@ -6,6 +6,15 @@ package enum Way: Hashable, Sendable {
     case switching(percent: Int)
     /// See ``ExhaustiveSearch``; the limit of preemptions, if there is one.
     case exhaustive(Int?)
+
+    /// A word for the name of a file.
+    package var name: String {
+        switch self {
+        case .priorities(let depth): "depth\(depth)"
+        case .switching(let percent): "switching\(percent)"
+        case .exhaustive: "exhaustive"
+        }
+    }
 }
 
 /// The figures of many schedules of one scenario.

@@ -12,12 +12,19 @@ struct Interleavings: Proof {
     let name = "interleavings"
     let title = "shares beside writers, readers and shares, as a scheduler interleaves their file calls and locks"
 
-    private static let gate = 400
+    private static let gate = 480
+    /// The scenarios without the tool.
+    static let calibrations = [
+        "copy-without-lock", "copy-with-lock", "wal-reset", "publish-after-check", "publish-by-link",
+        "locks-in-opposite-orders", "locks-in-order",
+    ]
+
     private static let depths = [2, 3]
     /// The most schedules in which a known mistake must be found.
     private static let mostForMistake = 3000
     /// The most schedules in which the WAL-reset bug is searched for.
-    private static let mostForReset = 1500
+    private static let mostForReset = 2000
+    private static let runsOfControl = 100
     /// The schedules of each scenario and depth in which a mistake of the tool is searched for.
     private static let mostForSeeded = 100
     /// The first version of SQLite without the WAL-reset bug.
@@ -25,7 +32,9 @@ struct Interleavings: Proof {
 
     func run(_ scale: Scale) async throws -> Figure {
         if let file = scale.schedule { return try replay(file) }
-        var figure = Figure(unit: "schedules of shares", gate: scale.stopsAtFirst ? 0 : Self.gate)
+        // A calibration alone tries no share.
+        let hasGate = !scale.stopsAtFirst && ShareScenario.names.contains { $0.hasPrefix(scale.only) }
+        var figure = Figure(unit: "schedules of shares", gate: hasGate ? Self.gate : 0)
         if !scale.stopsAtFirst { try calibrate(scale, &figure) }
         try exploreShares(scale, &figure)
         if scale.isExhaustive { try searchShares(scale, &figure) }
@@ -56,7 +65,7 @@ struct Interleavings: Proof {
                 let exploration = try stage.explore(
                     .priorities(depth: depth),
                     runs: scale.stopsAtFirst ? Self.mostForSeeded : scale.count((Self.gate + parts - 1) / parts),
-                    seed: UInt64(bitPattern: Int64(scale.seed))
+                    seed: seed(scale)
                 ) { !end.hasPassed }
                 figure.tried += exploration.runs
                 try report(exploration, stage, scale, &figure, isViolation: true)
@@ -67,42 +76,52 @@ struct Interleavings: Proof {
 
     /// Shows that the explorer finds known mistakes, and accepts the same programs without them.
     private func calibrate(_ scale: Scale, _ figure: inout Figure) throws {
-        let seed = UInt64(bitPattern: Int64(scale.seed))
         for depth in Self.depths {
             for holdsLock in [false, true] {
-                let stage = try Stage(CopyScenario(holdsLock: holdsLock, journalMode: "wal"))
-                let runs = holdsLock ? 100 : Self.mostForMistake
-                let exploration = try stage.explore(.priorities(depth: depth), runs: runs, seed: seed)
+                let scenario = try CopyScenario(holdsLock: holdsLock, journalMode: "wal")
+                guard scenario.name.hasPrefix(scale.only) else { continue }
+                let stage = try Stage(scenario)
+                let runs = holdsLock ? Self.runsOfControl : Self.mostForMistake
+                let exploration = try stage.explore(.priorities(depth: depth), runs: runs, seed: seed(scale))
                 try expect(exploration, stage, isMistake: !holdsLock, scale, &figure)
             }
         }
-        let hasBug = sqlite3_libversion_number() < Self.versionWithoutReset
-        for way in Self.depths.map({ Way.priorities(depth: $0) }) + [.switching(percent: 8)] {
-            let stage = try Stage(WalResetScenario())
-            let exploration = try stage.explore(way, runs: Self.mostForReset, seed: seed)
-            if hasBug, exploration.failure == nil {
-                figure.remarks.append("\(exploration.summary): the WAL-reset bug of SQLite was not reached")
-            }
-            try report(exploration, stage, scale, &figure, isViolation: !hasBug)
-        }
-        let copy = try Stage(CopyScenario(holdsLock: true, journalMode: "delete", writers: 1, pairs: 1))
-        let interrupted = try ExhaustiveSearch(copy, mostPreemptions: 1).explore(mostRuns: Self.mostForMistake)
-        try expect(interrupted, copy, isMistake: false, scale, &figure)
-        if !interrupted.isComplete { figure.violations.append("\(interrupted.summary): not every schedule was tried") }
+        try searchForReset(scale, &figure)
+        var searches: [(scenario: any Scenario, preemptions: Int?, isMistake: Bool)] = []
         for isMistake in [true, false] {
-            let small: [any Scenario] = [
-                PublicationScenario(checksFirst: isMistake), LockOrderScenario(isOrdered: !isMistake),
+            let copy = try CopyScenario(holdsLock: !isMistake, journalMode: "delete", writers: 1, pairs: 1)
+            searches += [
+                (copy, 1, isMistake), (PublicationScenario(checksFirst: isMistake), nil, isMistake),
+                (LockOrderScenario(isOrdered: !isMistake), nil, isMistake),
             ]
-            for scenario in small {
-                let stage = try Stage(scenario)
-                let exploration = try ExhaustiveSearch(stage).explore(mostRuns: Self.mostForMistake)
-                try expect(exploration, stage, isMistake: isMistake, scale, &figure)
-                if !isMistake, !exploration.isComplete {
-                    figure.violations.append("\(scenario.name): not every schedule was tried")
-                }
+        }
+        for search in searches where search.scenario.name.hasPrefix(scale.only) {
+            let stage = try Stage(search.scenario)
+            let exploration = try ExhaustiveSearch(stage, mostPreemptions: search.preemptions)
+                .explore(mostRuns: Self.mostForMistake)
+            try expect(exploration, stage, isMistake: search.isMistake, scale, &figure)
+            if !search.isMistake, !exploration.isComplete {
+                figure.violations.append("\(exploration.summary): not every schedule was tried")
             }
         }
     }
+
+    /// Searches for the bug of SQLite that nobody planted here; one way has to reach it in a version that has it.
+    private func searchForReset(_ scale: Scale, _ figure: inout Figure) throws {
+        let scenario = try WalResetScenario()
+        guard scenario.name.hasPrefix(scale.only) else { return }
+        let hasBug = sqlite3_libversion_number() < Self.versionWithoutReset
+        var isFound = false
+        for way in Self.depths.map({ Way.priorities(depth: $0) }) + [.switching(percent: 8)] {
+            let stage = try Stage(scenario)
+            let exploration = try stage.explore(way, runs: Self.mostForReset, seed: seed(scale))
+            isFound = isFound || exploration.failure != nil
+            try report(exploration, stage, scale, &figure, isViolation: !hasBug)
+        }
+        if hasBug, !isFound { figure.remarks.append("the WAL-reset bug of this version of SQLite was not reached") }
+    }
+
+    private func seed(_ scale: Scale) -> UInt64 { UInt64(bitPattern: Int64(scale.seed)) }
 
     private func expect(
         _ exploration: Exploration,
@@ -149,7 +168,8 @@ struct Interleavings: Proof {
     private func write(_ schedule: Schedule, _ run: Run, of exploration: Exploration, seed: Int) throws -> String {
         let folder = FileManager.default.currentDirectoryPath + "/.build/interleavings"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        let file = "\(folder)/\(exploration.scenario)-\(seed)-\(exploration.failingNumber)"
+        let way = exploration.way.name
+        let file = "\(folder)/\(exploration.scenario)-\(way)-\(seed)-\(exploration.failingNumber)"
         try schedule.text(violations: run.violations).write(toFile: file, atomically: true, encoding: .utf8)
         return file
     }

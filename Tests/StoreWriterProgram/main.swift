@@ -44,10 +44,16 @@ func execute(_ sql: String, on connection: OpaquePointer) {
 let (openFileLock, setLease): (Int32, Int32) = (37, 1024)
 
 /// What an app may hold a lock with, beside a transaction; kept until the program ends.
+///
+/// One line does not hold anything: a pause.
 func hold(_ words: [Substring], on connection: OpaquePointer) -> Int32 {
     guard words.count > 1 else { return -1 }
     let rest = words.dropFirst().joined(separator: " ")
     switch words[0] {
+    case ".pause":
+        // A pause in milliseconds.
+        usleep((useconds_t(rest) ?? 0) * 1000)
+        return 0
     case ".step":
         // A statement with rows left.
         var statement: OpaquePointer?

@@ -41,9 +41,9 @@ package struct LogStore: Sendable {
     }
 
     /// The statement that adds a pair of rows.
-    package static func insertion(writer: Int, pair: Int) -> String {
+    package static func insertion(writer: Int, pair: Int, into table: String = "log") -> String {
         let rows = rows(writer: writer, pair: pair).sorted()
-        return "INSERT INTO log VALUES (\(rows[0]), 'first'), (\(rows[1]), 'second')"
+        return "INSERT INTO \(table) VALUES (\(rows[0]), 'first'), (\(rows[1]), 'second')"
     }
 
     /// A program that executes statements on a store, one after the other.

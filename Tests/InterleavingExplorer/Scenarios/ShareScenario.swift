@@ -4,11 +4,19 @@ package import SafeFiles
 
 /// `store-migrate share` beside writers, a reader and another share.
 package struct ShareScenario: Scenario {
+    /// A program beside the writers.
+    package enum Companion: Sendable {
+        /// Counts the rows of both stores.
+        case reader
+        /// Adds rows to the new store as soon as there is one.
+        case consumer
+    }
+
     package let name: String
     private let policy: String
     private let migrators: Int
     private let writers: Int
-    private let hasReader: Bool
+    private let companion: Companion?
     private let pairs: Int
     private let store: LogStore
 
@@ -18,22 +26,22 @@ package struct ShareScenario: Scenario {
         policy: String = "fence",
         migrators: Int = 1,
         writers: Int = 2,
-        hasReader: Bool = true,
+        companion: Companion? = .reader,
         pairs: Int = 3
     ) throws {
         self.name = name
         self.policy = policy
         self.migrators = migrators
         self.writers = writers
-        self.hasReader = hasReader
+        self.companion = companion
         self.pairs = pairs
         store = try LogStore(journalMode: journalMode)
     }
 
     /// The names of the scenarios of the proof, and of the small ones.
     package static let names = [
-        "share-wal", "share-delete", "capture-wal", "two-shares-wal", "two-shares-delete", "small-share-wal",
-        "small-share-delete",
+        "share-wal", "share-delete", "capture-wal", "consumer-wal", "consumer-delete", "two-shares-wal",
+        "two-shares-delete", "two-captures-wal", "small-share-wal", "small-share-delete",
     ]
 
     /// The scenarios of the proof.
@@ -42,15 +50,25 @@ package struct ShareScenario: Scenario {
             try ShareScenario("share-wal", journalMode: "wal"),
             try ShareScenario("share-delete", journalMode: "delete"),
             try ShareScenario("capture-wal", journalMode: "wal", policy: "capture"),
-            try ShareScenario("two-shares-wal", journalMode: "wal", migrators: 2, writers: 1, hasReader: false),
-            try ShareScenario("two-shares-delete", journalMode: "delete", migrators: 2, writers: 1, hasReader: false),
+            try ShareScenario("consumer-wal", journalMode: "wal", writers: 1, companion: .consumer),
+            try ShareScenario("consumer-delete", journalMode: "delete", writers: 1, companion: .consumer),
+            try ShareScenario("two-shares-wal", journalMode: "wal", migrators: 2, writers: 1, companion: nil),
+            try ShareScenario("two-shares-delete", journalMode: "delete", migrators: 2, writers: 1, companion: nil),
+            try ShareScenario(
+                "two-captures-wal",
+                journalMode: "wal",
+                policy: "capture",
+                migrators: 2,
+                writers: 2,
+                companion: nil
+            ),
         ]
     }
 
     /// Small ones, for a search of all schedules with one preemption.
     package static func small() throws -> [ShareScenario] {
         try ["wal", "delete"]
-            .map { try ShareScenario("small-share-\($0)", journalMode: $0, writers: 1, hasReader: false, pairs: 1) }
+            .map { try ShareScenario("small-share-\($0)", journalMode: $0, writers: 1, companion: nil, pairs: 1) }
     }
 
     private func old(_ root: String) -> String { root + "/old/Log.sqlite" }
@@ -58,7 +76,6 @@ package struct ShareScenario: Scenario {
 
     package func actors(_ root: String) -> [Actor] {
         let (old, new) = (old(root), new(root))
-        let count = "SELECT count(*) FROM"
         let shares = (1...migrators)
             .map { number in
                 let command = Command.tool(["share", old, new, "--old", policy, "--level", "content", "--json"])
@@ -75,12 +92,30 @@ package struct ShareScenario: Scenario {
                 let insertions = (1...pairs).map { LogStore.insertion(writer: writer, pair: $0) }
                 return LogStore.program("writer \(writer)", on: old, insertions)
             }
-        guard hasReader else { return shares + writers }
-        let reads = [
-            "\(count) log", "ATTACH 'file:\(new)?mode=ro' AS new", "\(count) new.log", "\(count) log",
-            "ATTACH 'file:\(new)?mode=ro' AS newer", "\(count) newer.log",
-        ]
-        return shares + writers + [LogStore.program("reader", on: old, reads)]
+        return shares + writers + companionActors(root)
+    }
+
+    private func companionActors(_ root: String) -> [Actor] {
+        let (old, new) = (old(root), new(root))
+        let count = "SELECT count(*) FROM"
+        switch companion {
+        case .reader:
+            let reads = [
+                "\(count) log", "ATTACH 'file:\(new)?mode=ro' AS new", "\(count) new.log", "\(count) log",
+                "ATTACH 'file:\(new)?mode=ro' AS newer", "\(count) newer.log",
+            ]
+            return [LogStore.program("reader", on: old, reads)]
+        case .consumer:
+            let writes = (1...4)
+                .flatMap { pair in
+                    [
+                        "ATTACH 'file:\(new)?mode=rw' AS new",
+                        LogStore.insertion(writer: 9, pair: pair, into: "new.log"), ".pause 10",
+                    ]
+                }
+            return [LogStore.program("consumer", on: ":memory:", writes)]
+        case nil: return []
+        }
     }
 
     package func prepare(_ root: Directory) throws {
@@ -90,30 +125,35 @@ package struct ShareScenario: Scenario {
 
     package func objections(to run: Run, in root: Directory) throws -> [String] {
         let actors = actors(root.path)
-        // The reader's statements fail while there is no new store: with 1 (no such table) or 14 (cannot open).
+        // A companion's statements fail while there is no new store.
         var objections = LogStore.objections(to: Array(actors.dropFirst(migrators)), run.withoutActors(migrators))
-            .filter { !$0.hasPrefix("reader") || $0.contains("half a transaction") || $0.contains("signal") }
-        let acknowledged = LogStore.acknowledgedRows(of: actors, run)
+            .filter { objection in
+                !["reader", "consumer"].contains { objection.hasPrefix($0) }
+                    || ["half a transaction", "signal"].contains { objection.contains($0) }
+            }
+        let acknowledged = LogStore.acknowledgedRows(of: Array(actors.dropLast(companion == nil ? 0 : 1)), run)
+        let everywhere = LogStore.acknowledgedRows(of: actors, run)
         let outcomes = run.outputs.prefix(migrators).map(Self.outcome)
         for (number, ending) in run.endings.prefix(migrators).enumerated()
         where ending != .exited(0) && ending != .exited(11) {
             objections.append("share \(number + 1) ended with \(ending), \(outcomes[number])")
         }
-        let publications = outcomes.count { $0 == "shared" }
         let (old, new) = (old(root.path), new(root.path))
+        objections += LogStore.objections(to: old, "the old store", holding: acknowledged)
         guard run.endings.prefix(migrators).contains(.exited(0)) else {
             if FileManager.default.fileExists(atPath: new) { objections.append("a store without a successful share") }
-            return objections + LogStore.objections(to: old, "the old store", holding: acknowledged)
+            return objections
         }
+        let publications = outcomes.count { $0 == "shared" }
         if publications != 1 { objections.append("\(publications) shares published: \(outcomes)") }
-        if policy == "capture" {
-            let late = Set(try LogStore.rows(old))
-            return objections + LogStore.objections(to: old, "the old store", holding: acknowledged)
-                + LogStore.objections(to: new, "the new store", holding: acknowledged.subtracting(late))
+        let oldRows = Set(try LogStore.rows(old))
+        guard policy != "capture" else {
+            // What was written since the copy is reported as late, and merged by the next share.
+            return objections
+                + LogStore.objections(to: new, "the new store", holding: everywhere.subtracting(oldRows))
         }
-        objections += LogStore.objections(to: new, "the new store", holding: acknowledged)
-        objections += LogStore.objections(to: old, "the old store", holding: acknowledged)
-        if try Set(LogStore.rows(new)) != Set(LogStore.rows(old)) { objections.append("the two stores differ") }
+        objections += LogStore.objections(to: new, "the new store", holding: everywhere)
+        if try Set(LogStore.rows(new)) != oldRows.union(everywhere) { objections.append("the two stores differ") }
         return objections
     }
 
