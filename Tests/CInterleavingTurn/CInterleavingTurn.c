@@ -91,9 +91,16 @@ void interleaving_move_to_processor(uint32_t number) {
     sched_setaffinity(0, sizeof processors, &processors);
 }
 
-uint32_t interleaving_stay_on_processor(void) {
+uint32_t interleaving_processor(void) {
     int number = sched_getcpu();
-    if (number < 0) number = 0;
-    interleaving_move_to_processor((uint32_t)number);
-    return (uint32_t)number;
+    return number < 0 ? 0 : (uint32_t)number;
 }
+
+static _Thread_local cpu_set_t processors_before;
+
+void interleaving_bind_thread(uint32_t number) {
+    sched_getaffinity(0, sizeof processors_before, &processors_before);
+    interleaving_move_to_processor(number);
+}
+
+void interleaving_unbind_thread(void) { sched_setaffinity(0, sizeof processors_before, &processors_before); }

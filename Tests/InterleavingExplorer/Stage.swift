@@ -52,7 +52,7 @@ package final class Stage {
             throw Failure("cannot map \(path)/control")
         }
         self.control = control
-        control.pointee.processor = interleaving_stay_on_processor()
+        control.pointee.processor = interleaving_processor()
         for (number, actor) in actors.enumerated() {
             let place = try temporary.directory.createDirectory("tmp\(number)", mode: 0o700)
             var environment = actor.environment
@@ -82,8 +82,10 @@ package final class Stage {
         try scenario.prepare(temporary.directory.createDirectory(Self.rootName, mode: 0o700))
         interleaving_begin(control, count)
         var run = Run()
+        interleaving_bind_thread(control.pointee.processor)
         schedule(&run, &strategy)
         if run.problem != nil || run.isAbandoned { abandon(&run) }
+        interleaving_unbind_thread()
         for number in actors.indices {
             let slot = interleaving_slot(control, Int32(number))
             run.races += Int(slot?.pointee.races ?? 0)

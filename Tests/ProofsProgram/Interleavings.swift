@@ -22,8 +22,8 @@ struct Interleavings: Proof {
     private static let depths = [2, 3]
     /// The most schedules in which a known mistake must be found.
     private static let mostForMistake = 3000
-    /// The most schedules in which the WAL-reset bug is searched for.
-    private static let mostForReset = 2000
+    /// The most schedules in which the WAL-reset bug is searched for, with priorities and with random changes.
+    private static let mostForReset = (priorities: 1000, changes: 6000)
     private static let runsOfControl = 100
     /// The schedules of each scenario and depth in which a mistake of the tool is searched for.
     private static let mostForSeeded = 100
@@ -106,15 +106,19 @@ struct Interleavings: Proof {
         }
     }
 
-    /// Searches for the bug of SQLite that nobody planted here; one way has to reach it in a version that has it.
+    /// Searches for a bug of SQLite itself, and reports a version that has the bug but did not show it.
     private func searchForReset(_ scale: Scale, _ figure: inout Figure) throws {
         let scenario = try WalResetScenario()
         guard scenario.name.hasPrefix(scale.only) else { return }
         let hasBug = sqlite3_libversion_number() < Self.versionWithoutReset
         var isFound = false
-        for way in Self.depths.map({ Way.priorities(depth: $0) }) + [.switching(percent: 8)] {
+        let ways =
+            Self.depths.map { (Way.priorities(depth: $0), Self.mostForReset.priorities) } + [
+                (.switching(percent: 8), Self.mostForReset.changes)
+            ]
+        for (way, runs) in ways {
             let stage = try Stage(scenario)
-            let exploration = try stage.explore(way, runs: Self.mostForReset, seed: seed(scale))
+            let exploration = try stage.explore(way, runs: runs, seed: seed(scale))
             isFound = isFound || exploration.failure != nil
             try report(exploration, stage, scale, &figure, isViolation: !hasBug)
         }

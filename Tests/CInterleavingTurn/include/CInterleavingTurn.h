@@ -94,9 +94,12 @@ void interleaving_continue(InterleavingControl *control, int number);
 /* Ends the programs of this run at their points. */
 void interleaving_abort(InterleavingControl *control, int count);
 
-/* Moves the calling thread to the processor that it runs on, and returns its number. */
-uint32_t interleaving_stay_on_processor(void);
-/* Moves the calling process to one processor. */
+/* The number of the processor that the calling thread runs on. */
+uint32_t interleaving_processor(void);
+/* Binds the calling thread to the processor of the programs, where a change of turns is fastest, and frees it again. */
+void interleaving_bind_thread(uint32_t number);
+void interleaving_unbind_thread(void);
+/* Binds the calling process to one processor. */
 void interleaving_move_to_processor(uint32_t number);
 
 #endif
