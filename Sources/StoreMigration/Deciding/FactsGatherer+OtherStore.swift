@@ -61,17 +61,15 @@ extension FactsGatherer {
 
     /// True when a different file with other content, and with another UUID in Core Data's case, is at the old path.
     ///
-    /// Inode numbers are reused, so a file that was created after the old store's state was recorded is a different one,
-    /// too.
+    /// Inode numbers are reused, so a file that was created at another time is a different one, too.
     private func isOtherStore(than shared: RunState.SharedRun) throws -> Bool {
         guard shared.retiringTo == nil, let folder = try folder(of: old), let status = try folder.status(of: old.name),
             status.kind == .regular, status.size > 0,
             try !OldStateRecorder.isUnchanged(shared.oldState, at: old, in: folder)
         else { return false }
         if status.identity.mayBe(recorded: shared.run.oldIdentity) {
-            guard shared.oldState.takenAt > 0, try !folder.isOnOverlay(),
-                let birth = try folder.birthTime(of: old.name),
-                birth.seconds * 1_000_000_000 + birth.nanoseconds > shared.oldState.takenAt
+            guard try !folder.isOnOverlay(), let birth = try folder.birthTime(of: old.name),
+                isOther(birth, than: shared)
             else { return false }
         }
         do {
@@ -81,6 +79,13 @@ extension FactsGatherer {
             // An unreadable store is reported as such.
             return false
         }
+    }
+
+    /// The records of earlier versions have no time of creation; their file is older than the state that they record.
+    private func isOther(_ birth: FileStatus.Time, than shared: RunState.SharedRun) -> Bool {
+        if let recorded = shared.run.oldBirth { return birth != recorded }
+        return shared.oldState.takenAt > 0
+            && birth.seconds * 1_000_000_000 + birth.nanoseconds > shared.oldState.takenAt
     }
 }
 

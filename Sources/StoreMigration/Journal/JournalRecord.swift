@@ -68,6 +68,9 @@ extension JournalRecord {
         package let transaction: String
         package let old: StoreLocation
         package let oldIdentity: FileIdentity
+        /// The time at which the old store's file was created; nil where the file system does not record it, and in the
+        /// records of earlier versions.
+        package var oldBirth: FileStatus.Time?
         package let new: StoreLocation
         package let policy: ShareOptions.OldStorePolicy
         /// What the caller chose for the pair, for a share, or for the share that an unshare ends.
@@ -102,6 +105,7 @@ extension JournalRecord {
                 transaction: transaction,
                 old: old,
                 oldIdentity: oldIdentity,
+                oldBirth: oldBirth,
                 new: new,
                 policy: policy,
                 recordedChoices: recordedChoices,

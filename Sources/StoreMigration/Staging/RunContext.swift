@@ -69,11 +69,12 @@ struct RunContext {
     func identity(
         over identity: FileIdentity,
         _ descriptions: [StoreRole: PersistentStoreDescription]?
-    ) -> JournalRecord.RunIdentity {
+    ) throws -> JournalRecord.RunIdentity {
         JournalRecord.RunIdentity(
             transaction: transaction,
             old: old,
             oldIdentity: identity,
+            oldBirth: try oldFolder.birthTime(of: old.name),
             new: new,
             policy: settings.treatment,
             recordedChoices: settings.choices,

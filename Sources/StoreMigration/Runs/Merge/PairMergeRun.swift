@@ -37,7 +37,9 @@ struct PairMergeRun: RunWork {
 
     private var into: StoreLocation { takesNew ? context.old : context.new }
 
-    var identity: JournalRecord.RunIdentity { context.identity(over: oldIdentity, context.descriptions) }
+    var identity: JournalRecord.RunIdentity {
+        get throws { try context.identity(over: oldIdentity, context.descriptions) }
+    }
     /// Only the merged store shows whether a commit that failed took effect.
     var isCommitted: Bool? { nil }
     var mayHaveFenced: Bool { isFencing }

@@ -30,7 +30,7 @@ struct CopyRun<Destination: CopyDestination>: RunWork {
     }
 
     var identity: JournalRecord.RunIdentity {
-        context.identity(over: inspection.identity, context.described?.descriptions)
+        get throws { try context.identity(over: inspection.identity, context.described?.descriptions) }
     }
 
     var isCommitted: Bool? { destination.placed != nil }

@@ -27,7 +27,9 @@ struct ProtectRun: RunWork {
         connection = try context.openOldStore()
     }
 
-    var identity: JournalRecord.RunIdentity { context.identity(over: inspection.identity, context.descriptions) }
+    var identity: JournalRecord.RunIdentity {
+        get throws { try context.identity(over: inspection.identity, context.descriptions) }
+    }
     /// The record that ends the run commits it, too: nothing else becomes visible.
     var isCommitted: Bool? { false }
     var mayHaveFenced: Bool { context.settings.treatment == .fence }
