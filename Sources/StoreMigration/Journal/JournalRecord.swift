@@ -4,7 +4,7 @@ package import StoreAccess
 package import StoreStrategies
 
 /// One fact of a run, flushed before anything relies on it.
-package enum JournalRecord: Hashable, Sendable {
+package enum JournalRecord: Hashable, Sendable, Codable {
     /// A run begins; nothing exists at the destination yet.
     case begin(RunIdentity)
     /// The staging folder exists.
