@@ -93,8 +93,10 @@ extension Stage {
         while mayContinue: () -> Bool = { true }
     ) throws -> Exploration {
         var exploration = Exploration(scenario: scenario.name, programs: actors.count, way: way)
-        var first = ListedStrategy([])
-        var length = try run(&first).steps.count
+        var inOrder = ListedStrategy([])
+        let first = try run(&inOrder)
+        exploration.add(first)
+        var length = first.steps.count
         for number in 0..<runs where exploration.failure == nil && mayContinue() {
             exploration.add(try run(way, steps: length, seed: seed &* 1_000_003 &+ UInt64(number)))
             length = max(length, exploration.mostSteps)
@@ -111,7 +113,7 @@ extension Stage {
             var strategy = SwitchingStrategy(probability: Double(percent) / 100, seed: seed)
             return try run(&strategy)
         case .exhaustive:
-            throw Failure("an exhaustive search is no random one")
+            throw Failure("an exhaustive search has no seed")
         }
     }
 }

@@ -41,6 +41,7 @@ package final class Stage {
     /// Starts the scenario's programs, which then wait for the first run.
     package init(_ scenario: any Scenario) throws {
         self.scenario = scenario
+        guard access(Self.shim, R_OK) == 0 else { throw Failure("\(Self.shim) is missing: build all products") }
         let inMemory = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : nil
         temporary = try TemporaryDirectory(prefix: "interleavings", in: inMemory)
         let path = temporary.directory.path

@@ -193,7 +193,11 @@ struct Interleavings: Proof {
         for line in run.record { Page.say(line) }
         var figure = Figure(tried: 1, unit: "schedules", gate: 1)
         figure.violations = run.violations
-        figure.remarks.append(difference.map { "the run differs from the file: \($0)" } ?? "the run equals the file")
+        if let difference {
+            figure.violations.append("the run differs from the file: \(difference)")
+        } else {
+            figure.remarks.append("the run equals the file")
+        }
         return figure
     }
 }

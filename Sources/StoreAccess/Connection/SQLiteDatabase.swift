@@ -53,9 +53,10 @@ final class SQLiteDatabase {
         (self.wait, self.budget) = (wait, budget)
         wait.install(on: handle)
         access.harden(handle)
-        for pragma in access.pragmas { try execute("PRAGMA " + pragma) }
         if access != .liveWriting { budget.allow(forBytes: csqlite_file_size(handle, CSQLiteFileMain)) }
+        // Before the pragmas, because `synchronous` reads the schema.
         budget.install(on: handle)
+        for pragma in access.pragmas { try execute("PRAGMA " + pragma) }
         try execute("SELECT 1 FROM sqlite_schema LIMIT 1")
     }
 

@@ -14,8 +14,9 @@ package final class StoreConnection {
         case immutable
         /// A private file: read and written, never with a `-shm`.
         case privateCopy
-        /// A private file that is removed after its use: as ``privateCopy``, but nothing is flushed, and closing it does not
-        /// checkpoint its log.
+        /// A private file that is removed after its use.
+        ///
+        /// As ``privateCopy``, but only the rollback of a journal is flushed, and closing it does not checkpoint its log.
         case discardedCopy
         /// A store that other processes may have open, read in place.
         case liveReading
@@ -295,7 +296,7 @@ extension StoreConnection.Access {
     /// True if no other process can have the file open.
     package var isPrivate: Bool { self == .privateCopy || self == .discardedCopy }
 
-    /// None of these reads the file, so the locking mode is set before the first lock is acquired.
+    /// Only `synchronous` reads the file, so the locking mode is set before the first lock is acquired.
     var pragmas: [String] {
         switch self {
         case .immutable: ["mmap_size=0", "cell_size_check=1"]

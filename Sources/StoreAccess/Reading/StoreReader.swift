@@ -4,8 +4,8 @@ internal import SystemPackage
 /// Provides a consistent view of a store without changing any file, not even a `-shm`.
 ///
 /// Without a non-empty log or journal the store is read in place. Otherwise it is read from a private copy, which is
-/// discarded if the store changed meanwhile. Only a store whose writers never pause, or one that this process writes
-/// itself, is read by a transaction in place.
+/// discarded if the store changed meanwhile. A transaction in place reads a store whose writers never pause, and one that
+/// the caller itself has written; the `-shm` of the latter may be built anew.
 package struct StoreReader: Sendable {
     private static let tries = 3
 
@@ -14,8 +14,10 @@ package struct StoreReader: Sendable {
     private let isOfWriter: Bool
     private let monitor: WorkMonitor
 
-    /// `isOfWriter` is true for a store that this process has just written: a log with its `-shm` is then read in place,
-    /// because copying the whole store would cost more than most reading.
+    /// `isOfWriter` is true for a store that this process has just written: a log with its `-shm` is then read in place.
+    ///
+    /// Copying the whole store would cost more than a short reading. A long one keeps the log from being reset, so it should
+    /// use a copy.
     package init(
         lockTimeout: Duration = .seconds(20),
         allowsNetworkFileSystem: Bool = false,
@@ -72,7 +74,9 @@ package struct StoreReader: Sendable {
                 throw Self.emptyFile(location)
             }
             if token.hasUnfinishedWork {
-                if isOfWriter, try usesLog(location, vetted), try hasIndex(location, vetted) {
+                if isOfWriter, (token.journal?.size ?? 0) == 0, try usesLog(location, vetted),
+                    try hasIndex(location, vetted)
+                {
                     return try live(location, vetted, body)
                 }
                 triesOfCopying += 1

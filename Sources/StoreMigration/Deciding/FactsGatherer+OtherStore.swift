@@ -81,7 +81,7 @@ extension FactsGatherer {
         }
     }
 
-    /// The records of earlier versions have no time of creation; their file is older than the state that they record.
+    /// Without a recorded time of creation, a file that is younger than the recorded state is a different one.
     private func isOther(_ birth: FileStatus.Time, than shared: RunState.SharedRun) -> Bool {
         if let recorded = shared.run.oldBirth { return birth != recorded }
         return shared.oldState.takenAt > 0

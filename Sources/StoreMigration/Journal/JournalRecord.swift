@@ -68,8 +68,9 @@ extension JournalRecord {
         package let transaction: String
         package let old: StoreLocation
         package let oldIdentity: FileIdentity
-        /// The time at which the old store's file was created; nil where the file system does not record it, and in the
-        /// records of earlier versions.
+        /// The time at which the old store's file was created.
+        ///
+        /// Nil where the file system does not record it, for a run over the store at one path, and in records of earlier versions.
         package var oldBirth: FileStatus.Time?
         package let new: StoreLocation
         package let policy: ShareOptions.OldStorePolicy

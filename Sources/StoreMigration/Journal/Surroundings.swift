@@ -44,16 +44,6 @@ struct Surroundings: Sendable {
         StoreReader(lockTimeout: lockTimeout, allowsNetworkFileSystem: allowsNetworkFileSystem, monitor: monitor)
     }
 
-    /// A reader of a store that this process has just written.
-    var readerOfWriter: StoreReader {
-        StoreReader(
-            lockTimeout: lockTimeout,
-            allowsNetworkFileSystem: allowsNetworkFileSystem,
-            isOfWriter: true,
-            monitor: monitor
-        )
-    }
-
     /// An inspector that only counts external files.
     func inspector(_ depth: StoreInspector.Depth) -> StoreInspector {
         StoreInspector(

@@ -141,16 +141,17 @@ package struct ShareScenario: Scenario {
         let (old, new) = (old(root.path), new(root.path))
         objections += LogStore.objections(to: old, "the old store", holding: acknowledged)
         guard run.endings.prefix(migrators).contains(.exited(0)) else {
-            if FileManager.default.fileExists(atPath: new) { objections.append("a store without a successful share") }
-            return objections
+            return objections + ["no share succeeded: \(outcomes)"]
         }
         let publications = outcomes.count { $0 == "shared" }
         if publications != 1 { objections.append("\(publications) shares published: \(outcomes)") }
         let oldRows = Set(try LogStore.rows(old))
         guard policy != "capture" else {
-            // What was written since the copy is reported as late, and merged by the next share.
+            // What was written since the copy is late, and merged by the next share.
+            objections += LogStore.objections(to: new, "the new store", holding: everywhere.subtracting(oldRows))
+            let unknown = try Set(LogStore.rows(new)).subtracting(oldRows.union(everywhere))
+            if !unknown.isEmpty { objections.append("the new store has \(unknown.count) rows that no program wrote") }
             return objections
-                + LogStore.objections(to: new, "the new store", holding: everywhere.subtracting(oldRows))
         }
         objections += LogStore.objections(to: new, "the new store", holding: everywhere)
         if try Set(LogStore.rows(new)) != oldRows.union(everywhere) { objections.append("the two stores differ") }

@@ -38,7 +38,7 @@ struct HostileStoreTests {
     @Test(
         "Every reading access disables views and triggers and protects the schema",
         arguments: [
-            StoreConnection.Access.immutable, .privateCopy, .liveReading,
+            StoreConnection.Access.immutable, .privateCopy, .discardedCopy, .liveReading,
         ]
     )
     func switchedOff(_ access: StoreConnection.Access) throws {
@@ -51,7 +51,7 @@ struct HostileStoreTests {
         let connection = try StoreConnection(store, access: access)
         #expect(throws: StoreError.self) { try connection.value("SELECT * FROM v") }
         #expect(throws: StoreError.self) { try connection.execute("ATTACH ':memory:' AS other") }
-        if access == .privateCopy {
+        if access.isPrivate {
             try connection.execute("INSERT INTO t VALUES (1)")
             #expect(throws: StoreError.self) {
                 try connection.execute("PRAGMA writable_schema=1; DELETE FROM sqlite_schema")

@@ -32,7 +32,8 @@ struct MergeCloser {
             throw MigrationError(.failed, "the journal was closed by another run", path: context.stateFolder.path)
         }
         let folder = try context.stateFolder.open()
-        let (store, proof, failure) = try examine(in: folder)
+        let (proof, failure) = try prove(in: folder)
+        let store = try identify(isCounted: failure == nil && merging.takesNew != true)
         var findings = findings + proof.findings
         if merging.takesNew == true {
             findings += MergeAnnouncement(into, epoch: merging.epoch).post()
@@ -68,6 +69,7 @@ struct MergeCloser {
         let uuid: String?
         let schemaCookie: UInt32?
         let digest: String
+        /// Nil if they were not or could not be counted.
         let objects: Int64?
     }
 
@@ -122,36 +124,25 @@ struct MergeCloser {
         try context.surroundings.reader.withView(of: context.old) { try StoreMetadata(reading: $0.connection)?.uuid }
     }
 
-    /// Proves and identifies the merged store in one view of it, which includes concurrent writes.
-    private func examine(in folder: Directory) throws -> (MergedStore, StoreProof, failure: MigrationError?) {
+    /// Proves the merged store including concurrent writes; a defect that the old store had already is not a failure of
+    /// the merge.
+    ///
+    /// A failed proof does not stop the run from ending, so that the merge can be undone.
+    private func prove(in folder: Directory) throws -> (StoreProof, failure: MigrationError?) {
+        let prover = StoreProver(level: context.settings.level, probe: context.mergeProbe, monitor: context.monitor)
         let before = try merging.base.map {
             try StoreConnection(StoreLocation(folder: folder.path, name: $0.name), access: .immutable)
         }
-        // The structure of a full-text index can be checked only on a copy.
-        let reader =
-            context.settings.level < .sqlite ? context.surroundings.readerOfWriter : context.surroundings.reader
-        return try reader.withView(of: into) { view in
-            let (proof, failure) = try prove(view, comparingWith: before)
-            return (try identify(view), proof, failure)
-        }
-    }
-
-    /// A defect that the old store had already is not a failure of the merge.
-    ///
-    /// A failed proof does not stop the run from ending, so that the merge can be undone.
-    private func prove(
-        _ view: StoreView,
-        comparingWith before: StoreConnection?
-    ) throws -> (StoreProof, failure: MigrationError?) {
-        let prover = StoreProver(level: context.settings.level, probe: context.mergeProbe, monitor: context.monitor)
         do {
-            let proof = try prover.prove(
-                view.connection,
-                at: into,
-                as: into,
-                externalData: view.externalData,
-                comparingWith: before
-            )
+            let proof = try context.surroundings.reader.withView(of: into) { view in
+                try prover.prove(
+                    view.connection,
+                    at: into,
+                    as: into,
+                    externalData: view.externalData,
+                    comparingWith: before
+                )
+            }
             return (proof, nil)
         } catch let error as MigrationError where error.outcome == .verificationFailed {
             return (StoreProof(findings: error.findings), failure(error))
@@ -162,25 +153,31 @@ struct MergeCloser {
     ///
     /// Since the commit, another process may have replaced the store or removed its log: without the mark of this
     /// merge, the result is not vouched for.
-    private func identify(_ view: StoreView) throws -> MergedStore {
-        guard try !leftMark || StoreMerger.hasSeen(merging.epoch, in: view.connection) else {
-            throw MigrationError(
-                .interrupted,
-                "the store lacks the merge that was committed to it",
-                path: into.path,
-                next: .resume(old: context.old.path)
+    private func identify(isCounted: Bool) throws -> MergedStore {
+        try context.surroundings.reader.withView(of: into) { view in
+            guard try !leftMark || StoreMerger.hasSeen(merging.epoch, in: view.connection) else {
+                throw MigrationError(
+                    .interrupted,
+                    "the store lacks the merge that was committed to it",
+                    path: into.path,
+                    next: .resume(old: context.old.path)
+                )
+            }
+            let uuid = try StoreMetadata(reading: view.connection)?.uuid
+            let inspector = context.surroundings.silent.inspector(.counts)
+            return MergedStore(
+                uuid: uuid,
+                schemaCookie: uuid == nil ? try StoreHeader(reading: view.connection).schemaCookie : nil,
+                digest: try StoreDigest(
+                    of: view.connection,
+                    externalData: view.externalData,
+                    monitor: context.monitor
+                )
+                .value,
+                // The number is for the report: the run ends without it.
+                objects: isCounted ? try? inspector.inspection(of: into, through: view).objectCount : nil
             )
         }
-        let uuid = try StoreMetadata(reading: view.connection)?.uuid
-        let inspector = context.surroundings.silent.inspector(.counts)
-        return MergedStore(
-            uuid: uuid,
-            schemaCookie: uuid == nil ? try StoreHeader(reading: view.connection).schemaCookie : nil,
-            digest: try StoreDigest(of: view.connection, externalData: view.externalData, monitor: context.monitor)
-                .value,
-            // The run has inspected the old store, and the new store's objects differ.
-            objects: merging.takesNew == true ? nil : try inspector.inspection(of: into, through: view).objectCount
-        )
     }
 
     /// Makes the old store writable again if this run fenced it.
