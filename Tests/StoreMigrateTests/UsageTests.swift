@@ -36,6 +36,20 @@ struct UsageTests {
         #expect(run.errors.contains("See 'store-migrate help"))
     }
 
+    /// The parser itself checks this only in a debug build.
+    @Test("The options of a command have different names, and a flag is off by default")
+    func declarations() async throws {
+        let run = try await Tool.run(["--experimental-dump-help"])
+        let root = try JSONDecoder().decode(DeclaredTool.self, from: Data(run.output.utf8)).command
+        #expect(root.all.count > 30)
+        for command in root.all {
+            let names = (command.arguments ?? []).flatMap { $0.names ?? [] }
+            #expect(Set(names).count == names.count, "\(command.commandName): \(names.map(\.name).sorted())")
+            let enabled = (command.arguments ?? []).filter { $0.kind == "flag" && $0.defaultValue == "true" }
+            #expect(enabled.isEmpty, "\(command.commandName): \(enabled.flatMap { $0.names ?? [] }.map(\.name))")
+        }
+    }
+
     @Test("An argument that is not valid UTF-8 ends with status 2")
     func notUnicode() async throws {
         let run = try await Tool.run(command: ["bash", "-c", "'\(try Tool.path)' inspect --json $'a\\xff'"])
@@ -146,4 +160,28 @@ struct UsageTests {
         #expect(run.status == 0)
         #expect(run.output.contains("USAGE: store-migrate"))
     }
+}
+
+/// The commands as the parser lists them for other programs.
+private struct DeclaredTool: Decodable {
+    struct Command: Decodable {
+        let commandName: String
+        let arguments: [Argument]?
+        let subcommands: [Command]?
+
+        var all: [Command] { [self] + (subcommands ?? []).flatMap(\.all) }
+    }
+
+    struct Argument: Decodable {
+        struct Name: Decodable, Hashable {
+            let kind: String
+            let name: String
+        }
+
+        let kind: String
+        let names: [Name]?
+        let defaultValue: String?
+    }
+
+    let command: Command
 }
