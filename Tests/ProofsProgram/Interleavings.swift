@@ -15,8 +15,9 @@ struct Interleavings: Proof {
     private static let gate = 480
     /// The scenarios without the tool.
     static let calibrations = [
-        "copy-without-lock", "copy-with-lock", "wal-reset", "publish-after-check", "publish-by-link",
-        "locks-in-opposite-orders", "locks-in-order",
+        "copy-without-lock-wal-2-2", "copy-with-lock-wal-2-2", "copy-without-lock-delete-1-1",
+        "copy-with-lock-delete-1-1", "wal-reset", "publish-after-check", "publish-by-link", "locks-in-opposite-orders",
+        "locks-in-order",
     ]
 
     private static let depths = [2, 3]
@@ -181,11 +182,13 @@ struct Interleavings: Proof {
     /// Repeats one schedule, and prints its steps.
     private func replay(_ file: String) throws -> Figure {
         let schedule = try Schedule(String(contentsOfFile: file, encoding: .utf8))
-        let scenarios: [any Scenario] =
-            try ShareScenario.all() + ShareScenario.small() + [
-                WalResetScenario(), CopyScenario(holdsLock: false, journalMode: "wal"),
-                CopyScenario(holdsLock: true, journalMode: "wal"),
-            ]
+        var scenarios: [any Scenario] = try ShareScenario.all() + ShareScenario.small() + [WalResetScenario()]
+        for isMistake in [true, false] {
+            scenarios.append(try CopyScenario(holdsLock: !isMistake, journalMode: "wal"))
+            scenarios.append(try CopyScenario(holdsLock: !isMistake, journalMode: "delete", writers: 1, pairs: 1))
+            scenarios.append(PublicationScenario(checksFirst: isMistake))
+            scenarios.append(LockOrderScenario(isOrdered: !isMistake))
+        }
         guard let scenario = scenarios.first(where: { $0.name == schedule.scenario }) else {
             throw Stage.Failure("no scenario is called \(schedule.scenario)")
         }

@@ -5,13 +5,15 @@ package import SafeFiles
 /// With one lock for both it is correct; without, a row that is committed between the two is only in the old store. This is a
 /// known mistake, which a harness must find.
 package struct CopyScenario: Scenario {
-    package var name: String { holdsLock ? "copy-with-lock" : "copy-without-lock" }
+    package let name: String
     private let holdsLock: Bool
     private let writers: Int
     private let pairs: Int
     private let store: LogStore
 
     package init(holdsLock: Bool, journalMode: String, writers: Int = 2, pairs: Int = 2) throws {
+        // A recorded schedule names its scenario, so each has a name of its own.
+        name = "copy-\(holdsLock ? "with" : "without")-lock-\(journalMode)-\(writers)-\(pairs)"
         self.holdsLock = holdsLock
         self.writers = writers
         self.pairs = pairs
