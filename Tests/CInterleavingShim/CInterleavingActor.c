@@ -170,11 +170,21 @@ static void begin_run(uint32_t number, const char *output) {
     int descriptor = open(output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (descriptor == -1 || dup2(descriptor, STDOUT_FILENO) == -1 || dup2(descriptor, STDERR_FILENO) == -1) _exit(98);
     close(descriptor);
-    scheduled_process = getpid();
+    slot->process = scheduled_process = getpid();
     char process[16];
     snprintf(process, sizeof process, "%d", scheduled_process);
     setenv(process_variable, process, 1);
     await_turn(InterleavingKindBegin, "begin", ".", "", 0);
+}
+
+/* Waits until the program of the slot before has started: the order of the processes' numbers shows in what programs say. */
+static void await_predecessor(void) {
+    while (slot > control->slots) {
+        uint32_t changes = interleaving_load(&control->changes);
+        if (interleaving_load(&slot[-1].state) != InterleavingStateRunning) return;
+        interleaving_sleep(&control->changes, changes, ServerPatience);
+        if (kill(control->scheduler, 0) == -1 && errno == ESRCH) _exit(0);
+    }
 }
 
 /* Forks a child for each run, until the scheduler has ended. */
@@ -188,6 +198,7 @@ static void serve(const char *output) {
         }
         run = interleaving_load(&control->run);
         if (interleaving_load(&slot->state) != InterleavingStateRunning) continue;
+        await_predecessor();
         pid_t child = fork();
         if (child == 0) return begin_run(run, output);
         int status = 0;

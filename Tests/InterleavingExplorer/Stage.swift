@@ -102,8 +102,16 @@ package final class Stage {
 
     private func lines(of number: Int) -> [String] {
         let text = (try? String(contentsOfFile: outputPath(number), encoding: .utf8)) ?? ""
-        // Each stage has a path of its own.
-        return text.replacingOccurrences(of: rootPath, with: "ROOT").split(separator: "\n").map(String.init)
+        // Each stage has a path of its own, and each run has processes of its own.
+        return processes.indices
+            .reduce(text.replacingOccurrences(of: rootPath, with: "ROOT")) { text, actor in
+                text.replacingOccurrences(
+                    of: "(?<=process |processes |, )\(processes[actor])\\b",
+                    with: "PROCESS \(actor)",
+                    options: .regularExpression
+                )
+            }
+            .split(separator: "\n").map(String.init)
     }
 
     /// Lets one program after the other continue, until all have ended.
@@ -141,6 +149,10 @@ package final class Stage {
             control.pointee.clock += Self.timeOfStep
             interleaving_continue(control, Int32(choice))
         }
+    }
+
+    private var processes: [Int32] {
+        actors.indices.map { interleaving_slot(control, Int32($0))?.pointee.process ?? 0 }
     }
 
     private func state(of actor: Int) -> InterleavingState {

@@ -62,18 +62,25 @@ package struct ScratchFolder {
     /// Leaves the main file and journal of a writer that was killed while it filled an empty file; an existing file keeps
     /// its inode.
     package func writeHalfFilledStore(_ name: String) throws {
+        if try directory.status(of: name) == nil { try write(name, []) }
+        try interruptWriter("CREATE TABLE half (x)", of: name)
+    }
+
+    /// Leaves the main file and journal of a writer that was killed in a transaction, which began with `sql`.
+    ///
+    /// The main file keeps its inode, and some of its pages are uncommitted.
+    package func interruptWriter(_ sql: String, of name: String = "store.sqlite") throws {
         let other = try ScratchFolder()
-        try other.write(name, [])
+        try copyFiles(of: name, to: other)
         let writer = try other.open(name)
-        try writer.execute("PRAGMA cache_size=1; BEGIN; CREATE TABLE half (x)")
-        for _ in 1...40 { try writer.execute("INSERT INTO half VALUES (randomblob(4000))") }
-        let main = try other.bytes(name)
-        let journal = try other.bytes(name + "-journal")
+        // With a tiny cache the changed pages reach the file before the end of the transaction.
+        try writer.execute("PRAGMA cache_size=1; PRAGMA cache_spill=1; BEGIN;" + sql)
+        try writer.execute("CREATE TABLE interrupted (x)")
+        for _ in 1...40 { try writer.execute("INSERT INTO interrupted VALUES (randomblob(4000))") }
+        try overwrite(name, at: 0, other.bytes(name))
+        try write(name + "-journal", other.bytes(name + "-journal"))
         writer.rollback()
         try writer.close()
-        if try directory.status(of: name) == nil { try write(name, []) }
-        try overwrite(name, at: 0, main)
-        try write(name + "-journal", journal)
     }
 
     /// Every file below the folder with its bytes and its status, except the access time.

@@ -49,6 +49,13 @@ struct SQLiteResult {
         case SQLITE_NOTADB: StoreError(.notADatabase, path: path, "this is not an SQLite database")
         case SQLITE_CORRUPT, SQLITE_FORMAT: StoreError(.damaged, path: path, "the store is damaged (\(detail))")
         case SQLITE_FULL: StoreError(.noSpace, path: path, "the disk is full")
+        case SQLITE_READONLY where code == Self.unfinishedTransaction:
+            StoreError(
+                .busy,
+                path: path,
+                "a program that was killed left a transaction half written; the next program that writes to the store "
+                    + "rolls it back"
+            )
         case SQLITE_READONLY, SQLITE_PERM, SQLITE_AUTH:
             StoreError(.notWritable, path: path, "the store cannot be written (\(detail))")
         case SQLITE_IOERR where kernelSaid { $0 == .fileTooLarge }:
@@ -109,6 +116,8 @@ struct SQLiteResult {
 extension SQLiteResult {
     /// `SQLITE_IOERR_SHORT_READ`, a macro that Swift does not import.
     static let shortRead: Int32 = SQLITE_IOERR | (2 << 8)
+    /// `SQLITE_READONLY_ROLLBACK`: the journal of a killed writer has to be rolled back, which this connection may not do.
+    static let unfinishedTransaction: Int32 = SQLITE_READONLY | (3 << 8)
     /// `SQLITE_IOERR_SHMSIZE`: the `-shm` file could not be enlarged; SQLite does not keep the kernel's error.
     static let sharedMemorySize: Int32 = SQLITE_IOERR | (19 << 8)
     /// `SQLITE_IOERR_SHMOPEN`: the first bytes of the `-shm` file could not be written; SQLite does not keep that error

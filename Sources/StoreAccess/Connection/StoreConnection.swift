@@ -20,6 +20,10 @@ package final class StoreConnection {
         case discardedCopy
         /// A store that other processes may have open, read in place.
         case liveReading
+        /// A store that other processes may have open, read in place by a program that may write to it.
+        ///
+        /// As ``liveReading``, but a transaction that a killed writer left half written is rolled back.
+        case liveRecovering
         /// A store that other processes may have open, read and written in place.
         case liveWriting
     }
@@ -287,7 +291,7 @@ extension StoreConnection.Access {
         switch self {
         case .immutable: "mode=ro&immutable=1"
         case .liveReading: "mode=ro"
-        case .privateCopy, .discardedCopy, .liveWriting: "mode=rw"
+        case .privateCopy, .discardedCopy, .liveRecovering, .liveWriting: "mode=rw"
         }
     }
 
@@ -304,6 +308,7 @@ extension StoreConnection.Access {
         case .discardedCopy:
             ["locking_mode=EXCLUSIVE", "mmap_size=0", "cell_size_check=1", "synchronous=OFF"]
         case .liveReading: ["mmap_size=0", "cell_size_check=1", "wal_autocheckpoint=0"]
+        case .liveRecovering: ["mmap_size=0", "cell_size_check=1", "wal_autocheckpoint=0", "query_only=1"]
         case .liveWriting: ["mmap_size=0", "wal_autocheckpoint=0", "synchronous=EXTRA"]
         }
     }
@@ -321,7 +326,7 @@ extension StoreConnection.Access {
         sqlite3_limit(connection, SQLITE_LIMIT_TRIGGER_DEPTH, 100)
         switch self {
         case .privateCopy: break
-        case .immutable, .discardedCopy, .liveReading, .liveWriting:
+        case .immutable, .discardedCopy, .liveReading, .liveRecovering, .liveWriting:
             csqlite_configure(connection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
         }
         guard self != .liveWriting else { return }

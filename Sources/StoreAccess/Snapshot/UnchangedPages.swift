@@ -104,7 +104,7 @@ extension StoreConnection {
             switch access {
             case .immutable: true
             case .privateCopy, .discardedCopy: try !isInTransaction && (!usesLog || hasEmptyLog)
-            case .liveReading, .liveWriting: try isOnlyReading && usesLog && hasEmptyLog
+            case .liveReading, .liveRecovering, .liveWriting: try isOnlyReading && usesLog && hasEmptyLog
             }
         }
     }

@@ -46,7 +46,8 @@ typedef struct InterleavingSlot {
     uint32_t races;
     /* As wait(2) reports the end. */
     int32_t status;
-    uint32_t reserved;
+    /* The program's process in this run. */
+    int32_t process;
     int64_t wakes_at;
     char function[32];
     /* Paths below the root; the second one is the new name of a renamed file. */

@@ -134,6 +134,31 @@ struct FlowTests {
         try expect(app, "unfollow")
     }
 
+    @Test("A transaction that an extension left half written is rolled back, and the others read on")
+    func halfWrittenTransaction() async throws {
+        let stack = try SharedStack(SharedStack.Kind(isRollback: true))
+        let (app, widget) = (try stack.open(), try stack.open(isReadOnly: true))
+        try app.showDummies()
+        try widget.showDummies()
+        try stack.interruptWriter()
+
+        let error = #expect(throws: StoreError.self) { try widget.showDummies() }
+        #expect(error?.code == .busy)
+        let shown = [Int64(1): "dummy 1", 2: "dummy 2", 3: "dummy 3"]
+        try app.showDummies()
+        #expect(try app.shownNames == shown)
+        try widget.showDummies()
+        #expect(try widget.shownNames == shown)
+
+        for restart in [true, false] {
+            try stack.interruptWriter()
+            let again = restart ? try stack.open() : app
+            try await again.mergeRemoteChanges()
+            try again.showDummies()
+            #expect(try again.shownNames == shown)
+        }
+    }
+
     @Test("A read-only extension receives the app's saves and posts nothing", arguments: SharedStack.Kind.all)
     func readOnlyExtension(kind: SharedStack.Kind) throws {
         let stack = try SharedStack(kind)

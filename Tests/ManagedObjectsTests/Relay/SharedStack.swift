@@ -69,6 +69,11 @@ struct SharedStack {
         return container
     }
 
+    /// Leaves the files of a program that was killed while it saved a change of all names, in rollback mode.
+    func interruptWriter() throws {
+        try scratch.interruptWriter("UPDATE ZTESTDUMMY SET ZNAME = 'lost'", of: location.name)
+    }
+
     /// A process that has the store open; its roles may be `posts` and `read-only`.
     func peer(_ roles: String...) throws -> StoreWriterProcess {
         try StoreWriterProcess(program: "relay-peer", ["container", location.path] + kind.roles + roles)

@@ -117,13 +117,40 @@ struct StoreConnectionTests {
         #expect(throws: StoreError.self) { try connection.value("SELECT 1") }
     }
 
-    @Test("Reading accesses cannot write", arguments: [StoreConnection.Access.immutable, .liveReading])
+    @Test(
+        "Reading accesses cannot write",
+        arguments: [StoreConnection.Access.immutable, .liveReading, .liveRecovering]
+    )
     func readingOnly(_ access: StoreConnection.Access) throws {
         let location = try scratch.makeStore("CREATE TABLE t(a)")
         let connection = try StoreConnection(location, access: access)
         #expect {
             try connection.execute("INSERT INTO t VALUES (1)")
         } throws: { ($0 as? StoreError)?.code == .notWritable }
+    }
+
+    @Test("A killed writer's transaction is rolled back by a reader that may write to the store, and by no other")
+    func recovering() throws {
+        let location = try scratch.makeStore("CREATE TABLE t(a); INSERT INTO t VALUES ('committed')")
+        let committed = try scratch.bytes("store.sqlite")
+        let open = try StoreConnection(location, access: .liveReading)
+        try scratch.interruptWriter("UPDATE t SET a = 'lost'")
+        let interrupted = try scratch.everything().mapValues(\.bytes)
+        for attempt in [
+            { try open.value("SELECT a FROM t") },
+            { try StoreConnection(location, access: .liveReading).value("SELECT a FROM t") },
+        ] {
+            let error = #expect(throws: StoreError.self) { try attempt() }
+            #expect(error?.code == .busy)
+            #expect(error?.message.contains("killed") == true)
+        }
+        #expect(try scratch.everything().mapValues(\.bytes) == interrupted)
+
+        let recovering = try StoreConnection(location, access: .liveRecovering)
+        #expect(try recovering.value("SELECT a FROM t") == .text("committed"))
+        #expect(try open.value("SELECT a FROM t") == .text("committed"))
+        #expect(try scratch.bytes("store.sqlite") == committed)
+        #expect(try scratch.directory.entries() == ["store.sqlite"])
     }
 
     @Test("A private copy in WAL mode is read without a shared-memory file")

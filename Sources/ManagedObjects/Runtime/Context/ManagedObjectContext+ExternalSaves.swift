@@ -63,7 +63,7 @@ extension AttachedStore {
         }
         let (byAnybody, watched) = try watching.withLock { watching in
             try suspension.requireResumed(location)
-            let connection = try watching ?? StoreConnection(location, access: .liveReading, lockTimeout: lockTimeout)
+            let connection = try watching ?? openToRead()
             watching = connection
             return (try connection.value(Self.versionSQL)?.integer ?? 0, self.generation.load(ordering: .relaxed))
         }

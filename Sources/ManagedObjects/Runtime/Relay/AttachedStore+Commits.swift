@@ -37,7 +37,7 @@ extension AttachedStore {
         if readOnlyReason != nil {
             return watching.withLock { watching in
                 guard !suspension.isSuspended else { return nil }
-                let open = watching ?? (try? StoreConnection(location, access: .liveReading, lockTimeout: lockTimeout))
+                let open = watching ?? (try? openToRead())
                 watching = open
                 let generation = self.generation.load(ordering: .relaxed)
                 return (try? open?.value(sql)?.integer).map { StoreVersion(generation, $0) }

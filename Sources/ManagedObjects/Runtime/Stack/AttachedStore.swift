@@ -77,7 +77,7 @@ final class AttachedStore: Sendable {
         self.description = description
         self.suspension = suspension
         location = StoreLocation(url: description.url)
-        let connection = try StoreConnection(location, access: .liveReading, lockTimeout: .seconds(20))
+        let connection = try StoreConnection(location, access: Self.access(for: description), lockTimeout: .seconds(20))
         defer { try? connection.close() }
         contents = try StoreContents(reading: connection, givenModel: model, givenHashes: hashes)
         readOnlyReason =
@@ -103,13 +103,22 @@ final class AttachedStore: Sendable {
             if let open = state.connection {
                 connection = open
             } else {
-                connection = try StoreConnection(location, access: .liveReading, lockTimeout: lockTimeout)
+                connection = try openToRead()
                 try apply(description.sqlitePragmas, to: connection)
                 for function in SQLFunction.forPredicates() { try connection.install(function) }
                 state.connection = connection
             }
             return try body(&state, connection)
         }
+    }
+
+    /// Opens another connection to read.
+    func openToRead() throws -> StoreConnection {
+        try StoreConnection(location, access: Self.access(for: description), lockTimeout: lockTimeout)
+    }
+
+    private static func access(for description: PersistentStoreDescription) -> StoreConnection.Access {
+        description.isReadOnly ? .liveReading : .liveRecovering
     }
 
     /// Closes all connections.
