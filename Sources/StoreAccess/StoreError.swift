@@ -8,7 +8,8 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
         public init(rawValue: String) { self.rawValue = rawValue }
         public var description: String { rawValue }
 
-        /// Another process holds a lock beyond the deadline, or this process has the store open.
+        /// Another process holds a lock beyond the deadline, this process has the store open, or a killed process left a
+        /// transaction half written that a read-only caller may not roll back.
         public static let busy = Code(rawValue: "busy")
         /// The file or folder does not exist.
         public static let notFound = Code(rawValue: "notFound")

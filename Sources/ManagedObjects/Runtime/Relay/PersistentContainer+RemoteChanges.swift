@@ -49,8 +49,9 @@ extension PersistentContainer {
 
     /// Merges other processes' saves, past and future, until the task is cancelled.
     ///
-    /// `body` receives the result of each merge that changed anything. A store locked by another program or a full disk
-    /// does not end the merging: it is retried, at first after a second, later after up to a minute.
+    /// `body` receives the result of each merge that changed anything. A store locked by another program, a full disk, or in
+    /// a read-only role a transaction that a killed program left half written does not end the merging: it is retried, at first
+    /// after a second, later after up to a minute.
     public func followRemoteChanges(
         into contexts: [ManagedObjectContext]? = nil,
         as consumer: String? = nil,
