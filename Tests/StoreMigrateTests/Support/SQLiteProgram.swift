@@ -1,9 +1,11 @@
 /// The `sqlite3` program, which reads and writes stores independently of this package.
 enum SQLiteProgram {
     /// Runs statements, and returns their output.
+    ///
+    /// It waits while another process, such as a tool that reads the store, holds a lock.
     @discardableResult
     static func run(_ database: String, _ sql: String) async throws -> String {
-        let run = try await Tool.run(command: ["sqlite3", "-batch", "-bail", database, sql])
+        let run = try await Tool.run(command: ["sqlite3", "-batch", "-bail", "-cmd", ".timeout 60000", database, sql])
         guard run.status == 0 else {
             throw Tool.Failure(words: ["sqlite3", database, sql], status: "\(run.status)", errors: run.errors)
         }
