@@ -5,18 +5,17 @@ import Synchronization
 
 /// Work for several threads.
 package enum Work {
-    /// Passes the items in order to threads, by default one per processor, and waits for all.
+    /// Passes the items in order to threads, by default three for two processors, and waits for all.
     ///
-    /// No item is started after the deadline, or once `goesOn` returns false.
+    /// The work waits for programs, locks and apps for a third of its time. No item is started after the deadline, or once `goesOn` returns false.
     package static func forEach<Item: Sendable>(
         _ items: [Item],
-        workers: Int? = nil,
         until deadline: Deadline,
         while goesOn: @Sendable () -> Bool = { true },
         _ body: @Sendable (Item) -> Void
     ) {
         let next = Mutex(0)
-        onThreads(workers ?? processors) {
+        onThreads((processors * 3 + 1) / 2) {
             while !deadline.hasPassed, goesOn(),
                 let item = next.withLock({ next -> Item? in
                     defer { next += 1 }
@@ -43,7 +42,7 @@ package enum Work {
         if let failure = failure.withLock({ $0 }) { throw failure }
     }
 
-    package static var processors: Int { ProcessInfo.processInfo.activeProcessorCount }
+    private static var processors: Int { ProcessInfo.processInfo.activeProcessorCount }
 
     /// Runs `body` on `count` threads, and waits for all; Dispatch would use one thread per processor at most.
     private static func onThreads(_ count: Int, _ body: @Sendable () -> Void) {

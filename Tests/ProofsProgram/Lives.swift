@@ -16,9 +16,6 @@ struct Lives: Proof {
     private static let soakGate = 10_000
     private static let brief = 100
 
-    /// Walks wait for locks, apps and children of commands for a third of their time.
-    private static let workers = (Work.processors * 3 + 1) / 2
-
     private struct Tally {
         var walks = 0
         var commands = 0
@@ -57,7 +54,7 @@ struct Lives: Proof {
         options.live = scale.live
         if let shapes = scale.shapes { options.shapes = shapes.compactMap(StoreShape.init(rawValue:)) }
         let goesOn = { @Sendable in !scale.stopsAtFirst || tally.withLock { $0.violations.isEmpty } }
-        Work.forEach(seeds, workers: Self.workers, until: scale.deadline, while: goesOn) { [options] seed in
+        Work.forEach(seeds, until: scale.deadline, while: goesOn) { [options] seed in
             do {
                 let result = try Walk.random(seed: seed, options)
                 if !scale.walk.isEmpty { Page.say(result.shell.joined(separator: "\n")) }
@@ -109,7 +106,7 @@ struct Lives: Proof {
         let violations = Mutex<[String]>([])
         let tried = Mutex(0)
         let histories = KnownHistory.all.filter { $0.name.hasPrefix(scale.only) }
-        Work.forEach(histories, workers: workers, until: scale.deadline) { history in
+        Work.forEach(histories, until: scale.deadline) { history in
             let text: String?
             do {
                 let result = try Walk.replay(history.steps, in: history.setting)
