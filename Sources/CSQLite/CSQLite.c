@@ -125,13 +125,71 @@ static sqlite3_vfs csqlite_file_system;
 /* The super-journal that SQLite reads on this thread because a journal names it; 0 otherwise. */
 static _Thread_local const char *csqlite_named_file;
 
+/* The methods of a main file that is read without locks; they follow SQLite's own structure in the memory of the file. */
+struct csqlite_unlocked {
+    sqlite3_io_methods methods;
+    const sqlite3_io_methods *base;
+};
+
+static int csqlite_unlocked_offset(void) { return (csqlite_unix->szOsFile + 15) & ~15; }
+
+static struct csqlite_unlocked *csqlite_unlocked(sqlite3_file *file) {
+    return (struct csqlite_unlocked *)((char *)file + csqlite_unlocked_offset());
+}
+
+static int csqlite_unlocked_lock(sqlite3_file *file, int level) {
+    (void)file;
+    (void)level;
+    return SQLITE_OK;
+}
+
+static int csqlite_unlocked_reserved(sqlite3_file *file, int *isReserved) {
+    (void)file;
+    *isReserved = 0;
+    return SQLITE_OK;
+}
+
+/* Of a main file without pages SQLite would delete the log. */
+static int csqlite_unlocked_size(sqlite3_file *file, sqlite3_int64 *size) {
+    int code = csqlite_unlocked(file)->base->xFileSize(file, size);
+    return code == SQLITE_OK && *size == 0 ? SQLITE_IOERR_FSTAT : code;
+}
+
+/* A file system that SQLite's own one was replaced by may identify its files by their methods. */
+static int csqlite_unlocked_close(sqlite3_file *file) {
+    file->pMethods = csqlite_unlocked(file)->base;
+    return file->pMethods->xClose(file);
+}
+
+/* Version 1 has no shared memory: SQLite then reads a log with an index in its own memory, or not at all. */
+static void csqlite_begin_unlocked(sqlite3_file *file) {
+    struct csqlite_unlocked *own = csqlite_unlocked(file);
+    own->base = file->pMethods;
+    own->methods = *file->pMethods;
+    own->methods.iVersion = 1;
+    own->methods.xClose = csqlite_unlocked_close;
+    own->methods.xLock = csqlite_unlocked_lock;
+    own->methods.xUnlock = csqlite_unlocked_lock;
+    own->methods.xCheckReservedLock = csqlite_unlocked_reserved;
+    own->methods.xFileSize = csqlite_unlocked_size;
+    file->pMethods = &own->methods;
+}
+
 /* Presents a super-journal that a journal names as an empty file, which lists no other journals. */
 static int csqlite_vfs_open(sqlite3_vfs *vfs, const char *path, sqlite3_file *file, int flags, int *result) {
     if (flags & SQLITE_OPEN_SUPER_JOURNAL) {
         csqlite_named_file = flags & SQLITE_OPEN_READONLY ? path : 0;
         if (csqlite_named_file != 0) path = "/dev/null";
     }
-    return csqlite_unix->xOpen(vfs, path, file, flags, result);
+    int isMain = (flags & SQLITE_OPEN_MAIN_DB) != 0, isLog = (flags & SQLITE_OPEN_WAL) != 0;
+    int isUnlocked = (isMain || isLog) && path != 0
+        && sqlite3_uri_boolean(isLog ? sqlite3_filename_database(path) : path, CSQLITE_UNLOCKED, 0);
+    if (isUnlocked) flags = (flags & ~(SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)) | SQLITE_OPEN_READONLY;
+    /* For root, SQLite would give a log the owner of the main file, which changes the log's times in any case. */
+    if (isUnlocked && isLog) flags ^= SQLITE_OPEN_WAL | SQLITE_OPEN_SUPER_JOURNAL;
+    int code = csqlite_unix->xOpen(vfs, path, file, flags, result);
+    if (code == SQLITE_OK && isUnlocked && isMain) csqlite_begin_unlocked(file);
+    return code;
 }
 
 /* SQLite passes the string that it opened. */
@@ -148,6 +206,7 @@ int csqlite_register_file_system(void) {
     if (result != SQLITE_OK) return result;
     csqlite_unix = vfs;
     csqlite_file_system = *vfs;
+    csqlite_file_system.szOsFile = csqlite_unlocked_offset() + (int)sizeof(struct csqlite_unlocked);
     csqlite_file_system.zName = CSQLITE_FILE_SYSTEM;
     csqlite_file_system.xOpen = csqlite_vfs_open;
     csqlite_file_system.xDelete = csqlite_vfs_delete;

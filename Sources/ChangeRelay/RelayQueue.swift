@@ -103,7 +103,7 @@ public final class RelayQueue: BlockingCalls {
     func storeUUID() throws -> String? {
         guard try folder.status(of: store.name) != nil else { return nil }
         return try StoreReader(lockTimeout: lockTimeout)
-            .withView(of: store) { try StoreMetadata(reading: $0.connection)?.uuid ?? "" }
+            .read(store) { try StoreMetadata(reading: $0.connection)?.uuid ?? "" }
     }
 
     /// Appends a notice to the queue; durable on return.

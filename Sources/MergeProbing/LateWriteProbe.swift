@@ -170,7 +170,7 @@ struct LateWriteProbe {
     /// Findings for entities of which an assigned key would be assigned again.
     private func keyMaxima() throws -> [Finding] {
         try StoreReader()
-            .withView(of: new) { view in
+            .read(new) { view in
                 guard let numbers = try EntityNumbers(reading: view.connection)?.named(by: sample.layout.model) else {
                     return []
                 }

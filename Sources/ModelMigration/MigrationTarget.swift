@@ -33,7 +33,7 @@ public struct MigrationTarget: Hashable, Sendable {
             throw StoreError(.incompatible, path: path, "a store has no versions of its model")
         }
         self = try StoreReader(lockTimeout: lockTimeout)
-            .withView(of: location) { try MigrationTarget(store: $0.connection, path: path) }
+            .read(location) { try MigrationTarget(store: $0.connection, path: path) }
     }
 
     /// The version of a model file.

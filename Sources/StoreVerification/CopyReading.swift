@@ -41,7 +41,7 @@ package struct CopyReading {
 
     /// Reads the requested levels of the copy, and takes the digests.
     ///
-    /// `location` names the copy in findings. A large copy at rest is read by other threads through connections of their
+    /// `location` names the copy in findings. A large copy that nothing writes to is read by other threads through connections of their
     /// own, while the caller's thread reads the original.
     package init(
         _ copy: StoreConnection,
@@ -69,8 +69,8 @@ package struct CopyReading {
             self.original = original()
             return
         }
-        let place = copy.location
-        let open: @Sendable () throws -> StoreConnection = { try StoreConnection(place, access: .immutable) }
+        let (place, access) = (copy.location, copy.access)
+        let open: @Sendable () throws -> StoreConnection = { try StoreConnection(place, access: access) }
         let results = Mutex<(found: Result<[Level], any Error>, copy: TakenDigest?)>((.success([]), nil))
         let group = DispatchGroup()
         DispatchQueue.global()

@@ -28,14 +28,12 @@ public struct StoreVerifier: BlockingCalls {
     package init(
         lockTimeout: Duration = .seconds(20),
         allowsNetworkFileSystem: Bool = false,
-        isOfWriter: Bool = false,
         monitor: WorkMonitor = .silent
     ) {
         self.monitor = monitor
         reader = StoreReader(
             lockTimeout: lockTimeout,
             allowsNetworkFileSystem: allowsNetworkFileSystem,
-            isOfWriter: isOfWriter,
             monitor: monitor
         )
     }
@@ -54,12 +52,12 @@ public struct StoreVerifier: BlockingCalls {
     ) throws -> VerificationReport {
         var expected: StoreDigest?
         if level >= .content, let other {
-            expected = try reader.withView(of: other) { view in
+            expected = try reader.read(other) { view in
                 try StoreDigest(of: view.connection, externalData: view.externalData, monitor: monitor)
             }
         }
         func report(_ old: StoreView?) throws -> VerificationReport {
-            try reader.withView(of: location) { view in
+            try reader.readForProof(location, upTo: level) { view in
                 let reference =
                     try level < .content
                     ? .none("the content is not compared at this level")
@@ -77,7 +75,7 @@ public struct StoreVerifier: BlockingCalls {
             }
         }
         guard level >= .merging, let other else { return try report(nil) }
-        return try reader.withView(of: other) { try report($0) }
+        return try reader.read(other) { try report($0) }
     }
 
     /// Returns the findings of exactly one level, through the caller's connection.

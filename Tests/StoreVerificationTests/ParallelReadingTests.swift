@@ -32,6 +32,29 @@ struct ParallelReadingTests {
         #expect(results == (1...200).map { Int64($0) })
     }
 
+    @Test("Several connections read one store with a log, and find its damage")
+    func log() throws {
+        let store = try store()
+        let writer = try StoreConnection(store.location, access: .liveWriting)
+        try writer.execute("PRAGMA journal_mode=WAL; UPDATE item SET name = 'changed ' || id WHERE id <= 200")
+        try StoreReader()
+            .read(store.location) { view in
+                #expect(view.kind == .unlocked && ParallelReading.isWorthwhile(for: view.connection))
+                let results = try ParallelReading(view.connection)
+                    .map(Array(1...200)) {
+                        $0
+                    } _: { piece, connection in
+                        try connection.value("SELECT id FROM item WHERE name = 'changed \(piece)'")?.integer
+                    }
+                #expect(results == (1...200).map { Int64($0) })
+            }
+        #expect(try StoreVerifier().verify(store.location, level: .sqlite).findings == [])
+        try store.hidingIndex("byName", "UPDATE item SET name = 'other' WHERE id = 7")
+        let findings = try StoreVerifier().verify(store.location, level: .sqlite).findings
+        #expect(findings.contains { $0.code == .indexDiffers })
+        try writer.close()
+    }
+
     @Test("The first error ends the work of all workers")
     func failure() throws {
         let connection = try StoreConnection(store().location, access: .immutable)

@@ -59,16 +59,23 @@ int csqlite_configure(sqlite3 *connection, int option, int value);
 /* The name of the file system that every connection opens its files through. */
 #define CSQLITE_FILE_SYSTEM "store-migrate"
 
-/* Registers SQLite's own file system for Unix under that name, with one difference: a file that a journal names as its
- * super-journal is neither read nor deleted. SQLite would do both, and a user who may write beside the store can name any
- * file. A remaining super-journal is harmless: no journal refers to it any more, or its other stores still need it.
+/* The parameter of a URI for a connection that reads a store, including its write-ahead log, without a lock: `unlocked=1`.
+ * It opens no file of the store for writing and has no `-shm`: its index of the log is in its own memory, and is made when
+ * it begins to read. It shows one state for as long as no later commit overwrites frames of the log that existed then, and
+ * no checkpoint writes frames of a later commit to the main file. Its caller must find out whether either happened. */
+#define CSQLITE_UNLOCKED "unlocked"
+
+/* Registers SQLite's own file system for Unix under that name, with two differences. CSQLITE_UNLOCKED is available. And a
+ * file that a journal names as its super-journal is neither read nor deleted. SQLite would do both, and a user who may write
+ * beside the store can name any file. A remaining super-journal is harmless: no journal refers to it any more, or its other
+ * stores still need it.
  *
  * From then on SQLite also opens files for reading with O_NONBLOCK, and waits only for the holder of a lease. A FIFO in
  * place of a store opens at once and then fails, because it is not a file; regular files are not affected. This applies
  * to every connection of the process.
  *
  * Call it once. Returns an SQLite result code. Source: "OS Interface Object" of SQLite's documentation, and
- * `pager_delsuper` in SQLite's pager.c. */
+ * `pager_delsuper` and `sqlite3PagerWalSupported` in SQLite's pager.c. */
 int csqlite_register_file_system(void);
 
 #endif

@@ -223,6 +223,7 @@ final class StepBudget: Sendable {
 
     private struct State {
         /// Unlimited, until a size is set.
+        var whole = Int64.max
         var left = Int64.max
         var monitor = WorkMonitor.silent
         var isStopped = false
@@ -244,7 +245,13 @@ final class StepBudget: Sendable {
 
     /// Sets the budget of the next statement on a file of `bytes` bytes.
     func allow(forBytes bytes: Int64) {
-        state.withLock { $0.left = Self.callsForAnyFile + max(0, bytes) / Self.bytesPerCall }
+        state.withLock { $0.whole = Self.callsForAnyFile + max(0, bytes) / Self.bytesPerCall }
+        renew()
+    }
+
+    /// Gives the next statement the same budget: the file has not grown.
+    func renew() {
+        state.withLock { $0.left = $0.whole }
     }
 
     /// Ends statements as soon as the monitor is asked to stop; returns the former monitor.

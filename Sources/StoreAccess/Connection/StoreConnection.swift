@@ -12,6 +12,10 @@ package final class StoreConnection {
         ///
         /// Correct only without a non-empty log or journal.
         case immutable
+        /// In place and read-only, including a log, without a lock and without changing any file.
+        ///
+        /// Correct only without a journal, and while nothing is committed.
+        case unlocked
         /// A private file: read and written, never with a `-shm`.
         case privateCopy
         /// A private file that is removed after its use.
@@ -43,15 +47,30 @@ package final class StoreConnection {
     private var depth = 0
 
     /// Opens the store at `location`, which must be a regular file with one name.
-    package init(
+    package convenience init(
         _ location: StoreLocation,
         access: Access,
         lockTimeout: Duration = .seconds(20)
     ) throws(StoreError) {
+        let vetted: VettedFile
+        do {
+            vetted = try VettedFile(location)
+        } catch {
+            throw Self.storeError(error, path: location.path)
+        }
+        try self.init(vetted, at: location, access: access, lockTimeout: lockTimeout)
+    }
+
+    /// Opens a file that was vetted at `location`.
+    init(
+        _ vetted: VettedFile,
+        at location: StoreLocation,
+        access: Access,
+        lockTimeout: Duration
+    ) throws(StoreError) {
         let wait = BusyWait(deadline: Deadline(after: lockTimeout))
         let budget = StepBudget()
         do {
-            let vetted = try VettedFile(location)
             let database = try SQLiteDatabase(vetted, for: access, path: location.path)
             try vetted.opening { try database.prepare(for: access, wait: wait, budget: budget) }
             self.database = database
@@ -251,7 +270,11 @@ package final class StoreConnection {
         wait.begin(until: deadline, monitor)
         if depth == 0, access != .liveWriting {
             // Statements inside a loop use the budget of the loop.
-            budget.allow(forBytes: csqlite_file_size(handle, CSQLiteFileMain))
+            if access == .immutable || access == .unlocked {
+                budget.renew()
+            } else {
+                budget.allow(forBytes: csqlite_file_size(handle, CSQLiteFileMain))
+            }
         }
         depth += 1
         return handle
@@ -290,12 +313,13 @@ extension StoreConnection.Access {
     var uriParameters: String {
         switch self {
         case .immutable: "mode=ro&immutable=1"
+        case .unlocked: "mode=ro&\(CSQLITE_UNLOCKED)=1"
         case .liveReading: "mode=ro"
         case .privateCopy, .discardedCopy, .liveRecovering, .liveWriting: "mode=rw"
         }
     }
 
-    var isReadOnly: Bool { self == .immutable || self == .liveReading }
+    var isReadOnly: Bool { self == .immutable || self == .unlocked || self == .liveReading }
 
     /// True if no other process can have the file open.
     package var isPrivate: Bool { self == .privateCopy || self == .discardedCopy }
@@ -304,7 +328,7 @@ extension StoreConnection.Access {
     var pragmas: [String] {
         switch self {
         case .immutable: ["mmap_size=0", "cell_size_check=1"]
-        case .privateCopy: ["locking_mode=EXCLUSIVE", "mmap_size=0", "cell_size_check=1"]
+        case .unlocked, .privateCopy: ["locking_mode=EXCLUSIVE", "mmap_size=0", "cell_size_check=1"]
         case .discardedCopy:
             ["locking_mode=EXCLUSIVE", "mmap_size=0", "cell_size_check=1", "synchronous=OFF"]
         case .liveReading: ["mmap_size=0", "cell_size_check=1", "wal_autocheckpoint=0"]
@@ -326,7 +350,7 @@ extension StoreConnection.Access {
         sqlite3_limit(connection, SQLITE_LIMIT_TRIGGER_DEPTH, 100)
         switch self {
         case .privateCopy: break
-        case .immutable, .discardedCopy, .liveReading, .liveRecovering, .liveWriting:
+        case .immutable, .unlocked, .discardedCopy, .liveReading, .liveRecovering, .liveWriting:
             csqlite_configure(connection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
         }
         guard self != .liveWriting else { return }

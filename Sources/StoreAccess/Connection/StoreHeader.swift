@@ -73,8 +73,8 @@ extension StoreHeader {
         return fileSize / Int64(pageSize) < pageCount
     }
 
-    /// The header as a connection sees it, including pages in the log.
-    package init(reading connection: StoreConnection) throws {
+    /// The header in the main file of a connection, without pages in the log.
+    init(mainFileOf connection: StoreConnection) throws {
         let header = try withUnsafeTemporaryAllocation(byteCount: Self.byteCount, alignment: 8) { buffer in
             try connection.read(.main, into: buffer, at: 0)
             return StoreHeader(UnsafeRawBufferPointer(buffer))
@@ -82,6 +82,12 @@ extension StoreHeader {
         guard let header else {
             throw StoreError(.notADatabase, path: connection.location.path, "this is not an SQLite database")
         }
+        self = header
+    }
+
+    /// The header as a connection sees it, including pages in the log.
+    package init(reading connection: StoreConnection) throws {
+        let header = try StoreHeader(mainFileOf: connection)
         func number(_ pragma: String) throws -> Int64 { try connection.value("PRAGMA " + pragma)?.integer ?? 0 }
         self.init(
             pageSize: header.pageSize,

@@ -4,8 +4,10 @@ package import SafeFiles
 package struct StoreView {
     /// How the store is read.
     package enum Kind: Sendable {
-        /// In place; if the store changes meanwhile, the work is repeated.
+        /// In place, without a log; if the store changes meanwhile, the work is repeated.
         case immutable
+        /// In place, with a log; if the store changes meanwhile, the work is repeated.
+        case unlocked
         /// From a private copy of main file, log and journal.
         case privateCopy
         /// By a read transaction in place, because other processes kept writing.

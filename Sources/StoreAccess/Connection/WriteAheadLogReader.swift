@@ -156,7 +156,7 @@ package struct WriteAheadLogReader {
 
 extension UnsafeRawBufferPointer {
     /// The big-endian 32-bit word at `offset`, which must be in range.
-    fileprivate func bigEndianWord(at offset: Int) -> UInt32 {
+    func bigEndianWord(at offset: Int) -> UInt32 {
         UInt32(bigEndian: loadUnaligned(fromByteOffset: offset, as: UInt32.self))
     }
 }

@@ -4,29 +4,22 @@ internal import SystemPackage
 /// Provides a consistent view of a store without changing any file, not even a `-shm`.
 ///
 /// Without a non-empty log or journal the store is read in place. Otherwise it is read from a private copy, which is
-/// discarded if the store changed meanwhile. A transaction in place reads a store whose writers never pause, and one that
-/// the caller itself has written; the `-shm` of the latter may be built anew.
+/// discarded if the store changed meanwhile; ``read(_:_:)`` reads a log in place. A transaction in place reads a store
+/// whose writers never pause.
 package struct StoreReader: Sendable {
     private static let tries = 3
 
     private let lockTimeout: Duration
     private let allowsNetworkFileSystem: Bool
-    private let isOfWriter: Bool
     private let monitor: WorkMonitor
 
-    /// `isOfWriter` is true for a store that this process has just written: a log with its `-shm` is then read in place.
-    ///
-    /// Copying the whole store would cost more than a short reading. A long one keeps the log from being reset, so it should
-    /// use a copy.
     package init(
         lockTimeout: Duration = .seconds(20),
         allowsNetworkFileSystem: Bool = false,
-        isOfWriter: Bool = false,
         monitor: WorkMonitor = .silent
     ) {
         self.lockTimeout = lockTimeout
         self.allowsNetworkFileSystem = allowsNetworkFileSystem
-        self.isOfWriter = isOfWriter
         self.monitor = monitor
     }
 
@@ -35,6 +28,22 @@ package struct StoreReader: Sendable {
     /// Throws ``UnreadableStore`` if a file exists that cannot be read as a store, and ``StoreError`` otherwise. If the
     /// store was written while it was read in place, `body` is called again and its first result dropped.
     package func withView<R>(of location: StoreLocation, _ body: (StoreView) throws -> R) throws -> R {
+        try read(location, copiesLog: true, body)
+    }
+
+    /// Calls `body` with a view of the store; `body` must have no effect but its result.
+    ///
+    /// As ``withView(of:_:)``, but a log is read in place if there is no journal. Only if the store was written meanwhile, the
+    /// result is dropped, and `body` is called again, with a private copy; without space for one, in a read transaction.
+    package func read<R>(_ location: StoreLocation, _ body: (StoreView) throws -> R) throws -> R {
+        try read(location, copiesLog: false, body)
+    }
+
+    private func read<R>(
+        _ location: StoreLocation,
+        copiesLog: Bool,
+        _ body: (StoreView) throws -> R
+    ) throws -> R {
         let folder = try VettedFile.folder(of: location)
         guard
             try allowsNetworkFileSystem || !Self.kernel({ () throws(FileError) in try folder.isOnNetworkFileSystem() })
@@ -47,7 +56,13 @@ package struct StoreReader: Sendable {
         }
         let deadline = Deadline(after: lockTimeout)
         repeat {
-            if let result = try atRest(location, in: folder, body) { return result }
+            do {
+                if let result = try atRest(location, in: folder, copiesLog: copiesLog, body) { return result }
+            } catch let error as StoreError where error.code == .noSpace && !copiesLog {
+                let vetted = try VettedFile(location, in: folder)
+                guard try usesLog(location, vetted), try hasIndex(location, vetted) else { throw error }
+                return try live(location, vetted, body)
+            }
             let vetted = try VettedFile(location, in: folder)
             if try canBeReadLive(location, vetted) { return try live(location, vetted, body) }
         } while !deadline.hasPassed
@@ -62,8 +77,10 @@ package struct StoreReader: Sendable {
     private func atRest<R>(
         _ location: StoreLocation,
         in folder: Directory,
+        copiesLog: Bool,
         _ body: (StoreView) throws -> R
     ) throws -> R? {
+        var copiesLog = copiesLog
         var triesInPlace = 0
         var triesOfCopying = 0
         while triesInPlace < Self.tries, triesOfCopying < Self.tries {
@@ -73,17 +90,15 @@ package struct StoreReader: Sendable {
             guard vetted.status.size > 0 else {
                 throw Self.emptyFile(location)
             }
-            if token.hasUnfinishedWork {
-                if isOfWriter, (token.journal?.size ?? 0) == 0, try usesLog(location, vetted),
-                    try hasIndex(location, vetted)
-                {
-                    return try live(location, vetted, body)
-                }
-                triesOfCopying += 1
-                if let result = try copied(location, vetted, token, body) { return result }
-            } else {
+            if !token.hasUnfinishedWork {
                 triesInPlace += 1
                 if let result = try inPlace(location, vetted, token, body) { return result }
+            } else if !copiesLog, (token.journal?.size ?? 0) == 0 {
+                copiesLog = true
+                if let result = try unlocked(location, vetted, token, body) { return result }
+            } else {
+                triesOfCopying += 1
+                if let result = try copied(location, vetted, token, body) { return result }
             }
         }
         return nil
@@ -99,28 +114,71 @@ package struct StoreReader: Sendable {
         _ body: (StoreView) throws -> R
     ) throws -> R? {
         let result = Result {
-            try checkHeader(location, vetted)
-            let connection = try open(location, .immutable)
+            let connection = try open(location, vetted, .immutable)
             defer { try? connection.close() }
+            try requireWholePages(connection)
             return try connection.stopping(by: monitor) { try body(view(connection, vetted, token, .immutable)) }
         }
         guard try Self.token(of: location, in: vetted.folder) == token else { return nil }
         return try result.get()
     }
 
-    /// Rejects files that SQLite would reject later or with a less exact error.
-    private func checkHeader(_ location: StoreLocation, _ vetted: VettedFile) throws {
-        let main = try MainFile(vetted, path: location.path)
-        guard let header = try main.header() else {
-            throw UnreadableStore(.notADatabase, path: location.path, detail: "this is not an SQLite database")
+    /// Reads in place, including the log; nil if the store changed meanwhile, even if reading failed.
+    ///
+    /// Every connection of the view reads the pages in the log, up to its last commit, and the others in the main file. While
+    /// the log's frames stay the same, so do both: a checkpoint writes only pages to the main file that are in the log. The
+    /// kernel's timestamps alone can miss a commit, and with it two connections that read different states.
+    ///
+    /// Source: "WAL-mode File Format" of SQLite's documentation, on checkpoints and on resetting the log.
+    private func unlocked<R>(
+        _ location: StoreLocation,
+        _ vetted: VettedFile,
+        _ token: FileToken,
+        _ body: (StoreView) throws -> R
+    ) throws -> R? {
+        guard let log = try logFile(location, vetted) else { return nil }
+        let before = try Self.fingerprint(of: log)
+        var isSameLog: Bool?
+        let result = Result {
+            let connection = try open(location, vetted, .unlocked)
+            defer { try? connection.close() }
+            // SQLite opens the log by its path: it may have another file, or none.
+            defer { isSameLog = (try? LogFingerprint(of: connection)) == before }
+            return try connection.stopping(by: monitor) { try body(view(connection, vetted, token, .unlocked)) }
         }
-        guard try !header.isTruncated(fileSize: main.size()) else {
-            throw UnreadableStore(
-                .truncated,
-                path: location.path,
-                detail: "the file is shorter than its header says"
-            )
+        guard try Self.token(of: location, in: vetted.folder) == token,
+            try isSameLog ?? (Self.fingerprint(of: log) == before)
+        else { return nil }
+        return try result.get()
+    }
+
+    /// The log, opened for reading; nil if it was removed meanwhile.
+    private func logFile(_ location: StoreLocation, _ vetted: VettedFile) throws -> DurableFile? {
+        do throws(FileError) {
+            return try vetted.folder.openFile(location.writeAheadLogName, for: .reading)
+        } catch {
+            if error.errno == .noSuchFileOrDirectory { return nil }
+            throw UnreadableStore.error(for: error, path: error.path)
         }
+    }
+
+    private static func fingerprint(of log: DurableFile) throws -> LogFingerprint {
+        do {
+            return try LogFingerprint(of: log)
+        } catch let error as FileError {
+            throw UnreadableStore.error(for: error, path: error.path)
+        }
+    }
+
+    /// Rejects a file without a whole header, or whose last page is cut off: SQLite notices only when it needs the bytes.
+    private func requireWholePages(_ connection: StoreConnection) throws {
+        do {
+            let header = try StoreHeader(mainFileOf: connection)
+            guard try header.isTruncated(fileSize: connection.size(of: .main)) else { return }
+        } catch let error as StoreError {
+            throw UnreadableStore(error) ?? error
+        }
+        throw Self.truncated(connection.location)
     }
 
     // MARK: Private copy
@@ -149,7 +207,7 @@ package struct StoreReader: Sendable {
         guard try Self.token(of: location, in: vetted.folder) == token else { return nil }
         let own = try made.get()
         do {
-            let connection = try open(own, .discardedCopy)
+            let connection = try open(own, VettedFile(own), .discardedCopy)
             defer { try? connection.close() }
             return try connection.stopping(by: monitor) { try body(view(connection, vetted, token, .privateCopy)) }
         } catch let error as StoreError where error.path == own.path {
@@ -158,18 +216,13 @@ package struct StoreReader: Sendable {
             if isEmpty { throw Self.emptyFile(location) }
             throw StoreError(error.code, path: location.path, error.message)
         } catch let error as UnreadableStore where error.path == own.path {
-            let isTruncated = error.reason == .damaged && isTruncated(own)
-            throw UnreadableStore(
-                isTruncated ? .truncated : error.reason,
-                path: location.path,
-                detail: isTruncated ? "the file is shorter than its header says" : error.detail
-            )
+            throw UnreadableStore(error.reason, path: location.path, detail: error.detail)
         }
     }
 
     /// Distinguishes a truncated file from other damage; called only after SQLite reported damage.
-    private func isTruncated(_ own: StoreLocation) -> Bool {
-        guard let main = try? MainFile(try VettedFile(own), path: own.path), let header = try? main.header(),
+    private func isTruncated(_ location: StoreLocation) -> Bool {
+        guard let main = try? MainFile(try VettedFile(location), path: location.path), let header = try? main.header(),
             let size = try? main.size()
         else { return false }
         return header.isTruncated(fileSize: size)
@@ -198,7 +251,7 @@ package struct StoreReader: Sendable {
         _ body: (StoreView) throws -> R
     ) throws -> R {
         let token = try Self.token(of: location, in: vetted.folder)
-        let connection = try open(location, .liveReading)
+        let connection = try open(location, vetted, .liveReading)
         defer {
             connection.rollback()
             try? connection.close()
@@ -225,6 +278,10 @@ package struct StoreReader: Sendable {
         StoreError(.emptyFile, path: location.path, "the file is empty")
     }
 
+    private static func truncated(_ location: StoreLocation) -> UnreadableStore {
+        UnreadableStore(.truncated, path: location.path, detail: "the file is shorter than its header says")
+    }
+
     private static func temporaryDirectory() throws -> TemporaryDirectory {
         do throws(FileError) {
             return try TemporaryDirectory(prefix: "store-migrate-view")
@@ -246,11 +303,16 @@ package struct StoreReader: Sendable {
         }
     }
 
-    private func open(_ location: StoreLocation, _ access: StoreConnection.Access) throws -> StoreConnection {
+    private func open(
+        _ location: StoreLocation,
+        _ vetted: VettedFile,
+        _ access: StoreConnection.Access
+    ) throws -> StoreConnection {
         do {
-            return try StoreConnection(location, access: access, lockTimeout: lockTimeout)
+            return try StoreConnection(vetted, at: location, access: access, lockTimeout: lockTimeout)
         } catch {
-            throw UnreadableStore(error) ?? error
+            guard let refusal = UnreadableStore(error) else { throw error }
+            throw refusal.reason == .damaged && isTruncated(location) ? Self.truncated(location) : refusal
         }
     }
 

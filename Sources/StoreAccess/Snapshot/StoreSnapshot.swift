@@ -39,7 +39,10 @@ package final class StillSnapshot: StoreSnapshot {
     package let isConsistentUnderWriters = false
 
     /// Prepares to copy the store of `view` into `target`, an empty file; flushes it unless `isDurable` is false.
+    ///
+    /// The view must not be one of ``StoreReader/read(_:_:)``, whose main file lacks the pages in the log.
     package init(view: StoreView, target: DurableFile, isDurable: Bool = true) {
+        precondition(view.kind != .unlocked, "the pages in the log would be missing in the copy")
         (self.view, self.target, self.isDurable) = (view, target, isDurable)
     }
 

@@ -103,6 +103,7 @@ extension StoreConnection {
         get throws {
             switch access {
             case .immutable: true
+            case .unlocked: false
             case .privateCopy, .discardedCopy: try !isInTransaction && (!usesLog || hasEmptyLog)
             case .liveReading, .liveRecovering, .liveWriting: try isOnlyReading && usesLog && hasEmptyLog
             }

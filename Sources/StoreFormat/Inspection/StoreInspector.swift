@@ -64,7 +64,7 @@ public struct StoreInspector: BlockingCalls {
         do {
             let folder = try VettedFile.folder(of: location)
             if let condition = try condition(withoutContent: location, in: folder) { return condition }
-            return .store(try reader.withView(of: location) { try inspection(of: location, through: $0) })
+            return .store(try reader.read(location) { try inspection(of: location, through: $0) })
         } catch let error as UnreadableStore {
             return .unreadable(error)
         } catch let error as StoreError {

@@ -106,7 +106,7 @@ extension FactsGatherer {
         {
             return false
         }
-        return try reader.withView(of: new) { view in
+        return try reader.read(new) { view in
             try !StoreMerger.mayHaveSeen(epoch, in: view.connection)
                 && !StoreMerger.hasTakenBack(epoch, in: view.connection)
         }
@@ -117,8 +117,8 @@ extension FactsGatherer {
         for place in [shared.run.new, old] {
             let epochs = shared.merges.filter { $0.takesNew == (place == old) }.map(\.epoch)
             guard !epochs.isEmpty, try status(of: place) != nil,
-                try reader.withView(
-                    of: place,
+                try reader.read(
+                    place,
                     { view in try epochs.contains { try StoreMerger.hasTakenBack($0, in: view.connection) } }
                 )
             else { continue }

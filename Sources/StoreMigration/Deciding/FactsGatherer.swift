@@ -69,7 +69,7 @@ struct FactsGatherer {
 
     /// The content digest of the store at `location`, without the fence.
     func digest(of location: StoreLocation) throws -> String {
-        try reader.withView(of: location) { view in
+        try reader.read(location) { view in
             try StoreDigest(of: view.connection, externalData: view.externalData, monitor: monitor).value
         }
     }
@@ -77,7 +77,7 @@ struct FactsGatherer {
     /// The possible content digests before history tracking was switched on: with and without the history tables, which
     /// Core Data creates earlier in some stores.
     func digestsWithoutHistory(of location: StoreLocation) throws -> [String] {
-        try reader.withView(of: location) { view in
+        try reader.read(location) { view in
             let digest = try StoreDigest(of: view.connection, externalData: view.externalData, monitor: monitor)
             return try [HistoryTables.all, []].map { try digest.leavingOutHistory($0, of: view.connection).value }
         }
@@ -85,7 +85,7 @@ struct FactsGatherer {
 
     /// The digest of the rows of the store at `location`, without external files.
     func rowDigest(of location: StoreLocation) throws -> String {
-        try reader.withView(of: location) { view in
+        try reader.read(location) { view in
             try StoreDigest(of: view.connection, externalFiles: nil, monitor: monitor).value
         }
     }
@@ -150,8 +150,8 @@ struct FactsGatherer {
         else { return false }
         let folder = surroundings.stateFolder(of: old).path
         let base = try StoreConnection(StoreLocation(folder: folder, name: file.name), access: .immutable)
-        return try reader.withView(of: old) { old in
-            try reader.withView(of: new) { new in
+        return try reader.read(old) { old in
+            try reader.read(new) { new in
                 try MergeableVersions.canMerge(base, old.connection, into: new.connection)
             }
         }
@@ -162,8 +162,8 @@ struct FactsGatherer {
         guard let former = old.inspection, let current = new.inspection, former.kind == .coreData,
             current.kind == .coreData, !former.fits(current)
         else { return false }
-        return try reader.withView(of: self.old) { old in
-            try reader.withView(of: self.new) { new in
+        return try reader.read(self.old) { old in
+            try reader.read(self.new) { new in
                 try MergeableVersions.canMerge(nil, old.connection, into: new.connection)
             }
         }
@@ -273,8 +273,8 @@ struct FactsGatherer {
     func isNewOlder(than shared: RunState.SharedRun) throws -> Bool {
         // A new store that was kept never had those keys.
         if shared.completion.keepsNew == true { return false }
-        return try reader.withView(of: old) { oldView in
-            try reader.withView(of: new) { newView in
+        return try reader.read(old) { oldView in
+            try reader.read(new) { newView in
                 guard let given = try EntityNumbers(reading: oldView.connection) else {
                     if try hasLaterSchema(newView, than: shared.completion) { return false }
                     // SQLite's statistics, which ANALYZE writes, are not content.
@@ -302,17 +302,17 @@ struct FactsGatherer {
 
     /// The schema cookie of the store at `location`.
     func schemaCookie(of location: StoreLocation) throws -> UInt32 {
-        try reader.withView(of: location) { try StoreHeader(reading: $0.connection).schemaCookie }
+        try reader.read(location) { try StoreHeader(reading: $0.connection).schemaCookie }
     }
 
     /// The fence of the store at `location`, if it has one.
     func fence(in location: StoreLocation) throws -> StoreFence? {
-        try reader.withView(of: location) { try StoreFence(reading: $0.connection) }
+        try reader.read(location) { try StoreFence(reading: $0.connection) }
     }
 
     /// The definitions of the tables, indexes, triggers and views of the store at `location`, without the fence.
     func definitions(of location: StoreLocation) throws -> Set<String> {
-        try reader.withView(of: location) { view in
+        try reader.read(location) { view in
             var definitions: Set<String> = []
             try view.connection.forEachRow("SELECT name, sql FROM sqlite_schema") { row in
                 guard let name = row.text(0), let sql = row.text(1), !name.hasPrefix(StoreFence.prefix) else { return }
@@ -332,7 +332,7 @@ struct FactsGatherer {
         {
             return true
         }
-        return try reader.withView(of: location) { try StoreMetadata(reading: $0.connection)?.uuid } == uuid
+        return try reader.read(location) { try StoreMetadata(reading: $0.connection)?.uuid } == uuid
     }
 
     /// The run of a fence whose journal is lost; the receipt beside the new store is trusted if it lists the fence's

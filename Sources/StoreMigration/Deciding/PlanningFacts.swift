@@ -219,7 +219,7 @@ extension FactsGatherer {
 
     /// The mapping for the store at `location`, whose rows permit it; nil if the store has the version.
     private func mapping(of location: StoreLocation, to target: MigrationTarget) throws -> InferredMapping? {
-        try reader.withView(of: location) { view in
+        try reader.read(location) { view in
             let migrator = try ModelMigrator(
                 view.connection,
                 to: target,
@@ -234,7 +234,7 @@ extension FactsGatherer {
 
     /// What the old store has and the target has no place for; reads the columns that the target lacks.
     func lostValues(to target: MigrationTarget) throws -> [LostValues] {
-        try reader.withView(of: old) { view in
+        try reader.read(old) { view in
             try ModelMigrator(view.connection, to: target, external: view.externalData, ignoringFence: true)
                 .lostValues()
         }
@@ -253,7 +253,7 @@ extension FactsGatherer {
 
     /// True if the new store has the model version.
     func hasVersion(_ target: MigrationTarget) throws -> Bool {
-        try reader.withView(of: new) { view in
+        try reader.read(new) { view in
             do {
                 return try ModelMigrator(view.connection, to: target, ignoringFence: true).isUpToDate
             } catch is MappingRefusals {

@@ -64,7 +64,7 @@ package struct Succession: Hashable, Sendable {
     private static func fence(of place: StoreLocation, _ gatherer: FactsGatherer) throws -> StoreFence? {
         guard try gatherer.status(of: place).map({ $0.kind == .regular && $0.size > 0 }) == true else { return nil }
         do {
-            return try gatherer.reader.withView(of: place) { try StoreFence(reading: $0.connection) }
+            return try gatherer.reader.read(place) { try StoreFence(reading: $0.connection) }
         } catch let error as StoreError where [.notADatabase, .damaged, .emptyFile].contains(error.code) {
             return nil
         }

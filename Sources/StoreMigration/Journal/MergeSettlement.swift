@@ -19,8 +19,8 @@ struct MergeSettlement {
 
     func settle(_ journal: inout MigrationJournal, in folder: Directory) throws {
         if let merging = MergeState(journal.records).begun, merging.into == store {
-            if try surroundings.reader.withView(
-                of: store,
+            if try surroundings.reader.read(
+                store,
                 { try StoreMerger.hasSeen(merging.epoch, in: $0.connection) }
             ) {
                 try journal.append(.merged(epoch: merging.epoch))
@@ -41,7 +41,7 @@ struct MergeSettlement {
             known.insert(merging.epoch)
         }
         guard !known.isEmpty else { return }
-        let marks = try surroundings.reader.withView(of: store) { try StoreMerger.marks(in: $0.connection) }
+        let marks = try surroundings.reader.read(store) { try StoreMerger.marks(in: $0.connection) }
         for epoch in marks.seen where known.contains(epoch) { _ = forget(epoch) }
         // The journal records an undo before its mark is removed: until then the mark is the only evidence.
         for epoch in marks.undone where known.contains(epoch) && !standing.contains(epoch) { _ = forget(epoch) }

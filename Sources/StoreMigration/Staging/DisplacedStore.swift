@@ -59,9 +59,9 @@ final class DisplacedStore {
     static func requirePageSize(of new: StoreLocation, in old: StoreLocation, _ reader: StoreReader) throws {
         for store in [old, new]
         where try Directory.openIfPresent(path: store.folder)?.status(of: store.name)?.kind != .regular { return }
-        let header = try reader.withView(of: old) { try StoreHeader(reading: $0.connection) }
+        let header = try reader.read(old) { try StoreHeader(reading: $0.connection) }
         guard header.journalMode == .wal,
-            try header.pageSize != reader.withView(of: new, { try StoreHeader(reading: $0.connection).pageSize })
+            try header.pageSize != reader.read(new, { try StoreHeader(reading: $0.connection).pageSize })
         else { return }
         throw MigrationError(
             .needsDecision,

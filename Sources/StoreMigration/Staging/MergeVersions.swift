@@ -95,7 +95,7 @@ struct MergeVersions {
 
     /// The receiving store's version; nil if it is the source's, or not known.
     private func target(unless version: [String: [UInt8]]) throws -> MigrationTarget? {
-        try surroundings.reader.withView(of: into) { view in
+        try surroundings.reader.read(into) { view in
             guard let metadata = try StoreMetadata(reading: view.connection), metadata.entityVersionHashes != version,
                 try ManagedObjectModel(cachedIn: view.connection) != nil
             else { return nil }

@@ -142,7 +142,7 @@ final class OccupiedDestination: CopyDestination {
         let location = StoreLocation(folder: folder.path, name: context.new.name)
         guard try folder.status(of: location.name)?.size != 0 else { throw DestinationWritten() }
         let digest = try context.surroundings.silent.reader
-            .withView(of: location) { view in
+            .read(location) { view in
                 try StoreDigest(of: view.connection, externalData: view.externalData).value
             }
         guard digest == expected.digest else { throw DestinationWritten() }
@@ -153,14 +153,14 @@ final class OccupiedDestination: CopyDestination {
         let location = StoreLocation(folder: folder.path, name: context.new.name)
         guard try folder.status(of: location.name)?.size != 0 else { return }
         try context.surroundings.silent.reader
-            .withView(of: location) { try WritableStore.requireNoFence(in: $0.connection, lifting: lifted) }
+            .read(location) { try WritableStore.requireNoFence(in: $0.connection, lifting: lifted) }
     }
 
     private func loserDigest(in folder: Directory) throws -> String? {
         let location = StoreLocation(folder: folder.path, name: context.new.name)
         guard let size = try folder.status(of: location.name)?.size, size > 0 else { return nil }
         return try context.surroundings.silent.reader
-            .withView(of: location) { view in
+            .read(location) { view in
                 try StoreDigest(of: view.connection, externalFiles: nil).value
             }
     }

@@ -5,7 +5,7 @@ internal import Synchronization
 
 /// Spreads reading over the machine's cores, each worker with its own connection.
 ///
-/// Only a store at rest shows all connections the same state, and only a large one justifies threads; else the caller's
+/// Only a store that nothing writes to shows all connections the same state, and only a large one justifies threads; else the caller's
 /// connection does all the work.
 struct ParallelReading {
     /// The size below which threads cost more time than they save.
@@ -23,9 +23,14 @@ struct ParallelReading {
     }
 
     /// True when another connection sees the same state, and the store is large enough for threads.
+    ///
+    /// ``StoreReader`` drops what connections without a lock read while the store was written. Each reads the whole log first,
+    /// so a large log costs more time than threads save.
     static func isWorthwhile(for connection: StoreConnection) -> Bool {
-        guard connection.access == .immutable, !connection.hasMoved else { return false }
-        return ((try? connection.size(of: .main)) ?? 0) >= leastBytes
+        guard [.immutable, .unlocked].contains(connection.access), !connection.hasMoved,
+            (try? connection.size(of: .main)) ?? 0 >= leastBytes
+        else { return false }
+        return !connection.isOpen(.journal) || (try? connection.size(of: .journal)) ?? .max < leastBytes
     }
 
     /// Does every piece of work and returns the results in the order of the pieces.
@@ -42,10 +47,10 @@ struct ParallelReading {
             return try pieces.map { try body($0, context) }
         }
         let progress = Mutex(Progress<Output>(count: pieces.count))
-        let location = connection.location
+        let (location, access) = (connection.location, connection.access)
         DispatchQueue.concurrentPerform(iterations: min(workers, pieces.count)) { _ in
             do {
-                let own = try StoreConnection(location, access: .immutable)
+                let own = try StoreConnection(location, access: access)
                 let context = try prepare(own)
                 while let index = progress.withLock({ $0.take() }) {
                     let output = try body(pieces[index], context)

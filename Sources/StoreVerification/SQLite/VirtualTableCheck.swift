@@ -2,6 +2,8 @@ package import StoreAccess
 
 /// The checks of virtual tables for the trees in their shadow tables.
 struct VirtualTableCheck {
+    private static let textModules = ["fts3", "fts4", "fts5"]
+
     private let connection: StoreConnection
 
     init(_ connection: StoreConnection) {
@@ -11,8 +13,16 @@ struct VirtualTableCheck {
     func findings(of table: String, module: String) throws -> [Finding] {
         switch module.lowercased() {
         case "rtree", "rtree_i32", "geopoly": try spatialFindings(of: table)
-        case "fts3", "fts4", "fts5": try textFindings(of: table)
+        case let module where Self.textModules.contains(module): try textFindings(of: table)
         default: [unproved(table, "its module \(module) has no check")]
+        }
+    }
+
+    /// True unless the tables are known to include no full-text index, which is checked only in a copy.
+    static func mayNeedCopy(_ connection: StoreConnection) -> Bool {
+        guard let schema = try? StoreSchema(reading: connection) else { return true }
+        return schema.tables.contains { table in
+            if case .virtual(let module) = table.kind { textModules.contains(module.lowercased()) } else { false }
         }
     }
 
@@ -68,6 +78,31 @@ struct VirtualTableCheck {
 
     private func unproved(_ table: String, _ reason: String) -> Finding {
         Finding(.notProved, .info, level: .sqlite, "the virtual table was not checked: \(reason)", table: table)
+    }
+}
+
+extension StoreReader {
+    private struct NeedsCopy: Error {}
+
+    /// Calls `body` with a view in which all levels up to `level` can be proved; `body` must have no effect but its result.
+    ///
+    /// As ``read(_:_:)``, but a store with a log and a full-text index, which the level `sqlite` checks, is read from a private
+    /// copy.
+    package func readForProof<R>(
+        _ location: StoreLocation,
+        upTo level: VerificationLevel,
+        _ body: (StoreView) throws -> R
+    ) throws -> R {
+        do {
+            return try read(location) { view in
+                if level >= .sqlite, view.kind == .unlocked, VirtualTableCheck.mayNeedCopy(view.connection) {
+                    throw NeedsCopy()
+                }
+                return try body(view)
+            }
+        } catch is NeedsCopy {
+            return try withView(of: location, body)
+        }
     }
 }
 

@@ -61,7 +61,7 @@ extension ScenarioRun {
 
     private func digest(of store: String) throws -> String {
         try StoreReader(lockTimeout: Self.patience)
-            .withView(of: location(of: store)) { view in
+            .read(location(of: store)) { view in
                 try StoreDigest(of: view.connection, externalData: view.externalData, monitor: .silent).value
             }
     }
@@ -107,7 +107,7 @@ extension ScenarioRun {
 
     private func values(of sql: String, in store: String, onlyFirst: Bool) throws -> [String] {
         try StoreReader(lockTimeout: Self.patience)
-            .withView(of: location(of: store)) { view in
+            .read(location(of: store)) { view in
                 var values: [String] = []
                 try view.connection.forEachRow(sql) { row in
                     if !onlyFirst || values.isEmpty { values.append(Self.text(row.value(0))) }

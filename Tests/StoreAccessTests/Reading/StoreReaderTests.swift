@@ -73,42 +73,6 @@ struct StoreReaderTests {
         #expect(try scratch.bytes("store.sqlite-wal") == log)
     }
 
-    @Test(
-        "The writer of a store reads its log in place if the log has an index, and a copy otherwise",
-        arguments: [true, false]
-    )
-    func ofWriter(_ hasIndex: Bool) throws {
-        let origin = hasIndex ? scratch : try ScratchFolder()
-        try origin.makeStore("PRAGMA journal_mode=WAL; CREATE TABLE t(a)")
-        let writer = try origin.open()
-        try writer.execute("INSERT INTO t VALUES (1), (2)")
-        if !hasIndex { try origin.copyFiles(to: scratch) }
-        let (main, log) = (try scratch.bytes("store.sqlite"), try scratch.bytes("store.sqlite-wal"))
-        try StoreReader(isOfWriter: true)
-            .withView(of: store) { view throws in
-                #expect(view.kind == (hasIndex ? .live : .privateCopy))
-                #expect(try count(view) == 2)
-                // The view stays one state while the store is written.
-                if hasIndex { try writer.execute("INSERT INTO t VALUES (3)") }
-                #expect(try count(view) == 2)
-            }
-        #expect(try scratch.bytes("store.sqlite") == main)
-        #expect(try scratch.bytes("store.sqlite-wal").starts(with: log))
-        #expect(try scratch.directory.entries().contains("store.sqlite-shm") == hasIndex)
-    }
-
-    @Test("The writer of a store reads it in place when it is at rest, and rolls a journal back in a copy")
-    func ofWriterWithoutLog() throws {
-        try scratch.makeStore("PRAGMA journal_mode=WAL; CREATE TABLE t(a); INSERT INTO t VALUES (1)")
-        try StoreReader(isOfWriter: true).withView(of: store) { #expect($0.kind == .immutable) }
-        let other = try ScratchFolder()
-        try makeHotJournal(in: other)
-        let before = try other.everything()
-        try StoreReader(isOfWriter: true)
-            .withView(of: other.location("store.sqlite")) { view throws in #expect(view.kind == .privateCopy) }
-        #expect(try other.everything() == before)
-    }
-
     @Test("A hot journal is rolled back in the copy only")
     func hotJournal() throws {
         try makeHotJournal(in: scratch)
@@ -264,11 +228,14 @@ struct StoreReaderTests {
     func refusals(_ row: RefusalCase) throws {
         try row.make(scratch)
         let before = try scratch.everything()
-        #expect {
-            try StoreReader().withView(of: store) { _ in Issue.record("a view was passed") }
-        } throws: { error in
-            #expect((error as? UnreadableStore)?.reason == row.reason, "\(error)")
-            return (error as? UnreadableStore)?.path.hasPrefix(scratch.path) == true
+        for copiesLog in [true, false] {
+            #expect {
+                let body: (StoreView) throws -> Void = { _ in Issue.record("a view was passed") }
+                try copiesLog ? StoreReader().withView(of: store, body) : StoreReader().read(store, body)
+            } throws: { error in
+                #expect((error as? UnreadableStore)?.reason == row.reason, "\(error)")
+                return (error as? UnreadableStore)?.path.hasPrefix(scratch.path) == true
+            }
         }
         #expect(try scratch.everything() == before)
     }

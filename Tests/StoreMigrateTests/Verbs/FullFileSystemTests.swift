@@ -90,22 +90,42 @@ struct FullFileSystemTests {
         #expect(try scratch.names(scratch.path("g")).isEmpty)
     }
 
-    @Test(
-        "A reading verb that has no space for its private copy ends with status 14, which its help lists",
-        arguments: [
-            ["inspect", "a/s.db"], ["fetch", "a/s.db", "t"], ["verify", "a/s.db"], ["diff", "a/s.db", "g/s.db"],
-            ["history", "show", "a/s.db"], ["status", "a/s.db", "g/s.db"], ["plan", "a/s.db", "g/s.db"],
-        ]
-    )
-    func reading(_ call: [String]) async throws {
-        let run = try await PrivateMounts.run(
+    /// Reading verbs, with the status for a store with a log when there is no space for a private copy.
+    static let readingVerbs: [(call: [String], statusWithLog: Int32)] = [
+        (["inspect", "a/s.db"], 0), (["fetch", "a/s.db", "t"], 13), (["verify", "a/s.db"], 0),
+        (["diff", "a/s.db", "g/s.db"], 14), (["history", "show", "a/s.db"], 13), (["status", "a/s.db", "g/s.db"], 0),
+        (["plan", "a/s.db", "g/s.db"], 4),
+    ]
+
+    /// Runs a verb with 64 kB of temporary space on a store that has 100 kB and is changed by `change`.
+    private func read(_ call: [String], after change: String) async throws -> Tool.Run {
+        try await PrivateMounts.run(
             """
-            \(Self.settle(inodes: 100)); cp a/s.db g/s.db
-            sqlite3 a/s.db '.filectrl persist_wal 1' "INSERT INTO t VALUES(randomblob(100000))" > /dev/null
+            \(Self.settle(inodes: 100)); sqlite3 a/s.db 'INSERT INTO t VALUES(randomblob(100000))'; cp a/s.db g/s.db
+            \(change)
             mkdir temporary; mount -t tmpfs -o size=64k none temporary
             TMPDIR=/mnt/temporary exec "$TOOL" \(call.joined(separator: " "))
             """
         )
+    }
+
+    @Test("Without space for a private copy, a store with a log is read in place", arguments: readingVerbs)
+    func log(_ call: [String], _ status: Int32) async throws {
+        let insert = #"sqlite3 a/s.db '.filectrl persist_wal 1' "INSERT INTO t VALUES(1)" > /dev/null"#
+        let run = try await read(call, after: insert + "; [ -s a/s.db-wal ]")
+        #expect(run.status == status, "\(run.output)\(run.errors)")
+    }
+
+    @Test(
+        "A reading verb that has no space for the private copy of a store with a journal ends with status 14, as its help says",
+        arguments: readingVerbs.map(\.call)
+    )
+    func journal(_ call: [String]) async throws {
+        let kill = """
+            sqlite3 a/s.db 'PRAGMA journal_mode=delete; PRAGMA cache_size=1; BEGIN; UPDATE t SET a = randomblob(90000)' \
+              '.shell kill -9 $PPID' > /dev/null || true; [ -s a/s.db-journal ]
+            """
+        let run = try await read(call, after: kill)
         #expect(run.status == 14, "\(run.output)\(run.errors)")
         let words = CommandTree.name(of: call)
         #expect(try #require(CommandTree.verb(of: words)).outcomes.contains(.noSpace))

@@ -99,6 +99,36 @@ struct UnshareVerbTests {
         #expect(names == (isRefused ? "new\n" : "new,after\n"))
     }
 
+    @Test("Stores with logs are shared, merged, unshared and retired without space for private copies")
+    func withoutTemporarySpace() async throws {
+        let nowhere = ["TMPDIR": scratch.path("nowhere")]
+        try await SQLiteProgram.run(old, "PRAGMA journal_mode = WAL")
+        let insert = "INSERT INTO habit (name) VALUES"
+        func call(_ words: String...) async throws {
+            let run = try await Tool.run(words, environment: nowhere)
+            #expect(run.status == 0, "\(words): \(run.output)\(run.errors)")
+        }
+        /// Commits without a checkpoint.
+        func write(_ store: String, _ name: String) async throws {
+            let words = ["sqlite3", store, ".filectrl persist_wal 1", "PRAGMA wal_autocheckpoint = 0"]
+            let run = try await Tool.run(command: words + ["\(insert) ('\(name)')", ".dbconfig no_ckpt_on_close on"])
+            #expect(run.status == 0, "\(run.errors)")
+            let log = try FileManager.default.attributesOfItem(atPath: store + "-wal")
+            #expect(try #require(log[.size] as? Int) > 0)
+        }
+        try await call("share", old, scratch.path("b"), "--old", "capture")
+        try await write(new, "new")
+        try await write(old, "late")
+        try await call("share", old, scratch.path("b"))
+        try await call("status", old, new)
+        try await write(new, "newer")
+        try await call("unshare", old, new)
+        let names = "SELECT group_concat(name) FROM habit WHERE name IN ('new', 'late', 'newer')"
+        #expect(try await SQLiteProgram.run(old, names).split(separator: ",").count == 3)
+        try await call("share", old, scratch.path("b"))
+        try await call("retire", old)
+    }
+
     @Test("A defect that both stores have stops neither unshare nor retire", arguments: ["unshare", "retire"])
     func inheritedDefect(verb: String) async throws {
         let broken = """

@@ -34,6 +34,33 @@ struct VirtualTableTests {
         #expect(try store.bytes == bytes)
     }
 
+    @Test(
+        "A store with a log is proved in place, and one with a full-text index in a copy",
+        arguments: [nil, "fts4", "fts5"]
+    )
+    func withLog(_ module: String?) throws {
+        let store = try ScratchStore("PRAGMA journal_mode=WAL; CREATE TABLE item (a)")
+        if let module {
+            let column = module == "fts4" ? "c0body" : "c0"
+            try store.execute(
+                """
+                CREATE VIRTUAL TABLE word USING \(module)(body); INSERT INTO word VALUES ('alpha');
+                UPDATE word_content SET \(column) = 'delta'
+                """
+            )
+        }
+        let writer = try StoreConnection(store.location, access: .liveWriting)
+        try writer.execute("INSERT INTO item VALUES (1)")
+        var kinds: [StoreView.Kind] = []
+        for level in [VerificationLevel.files, .sqlite] {
+            try StoreReader().readForProof(store.location, upTo: level) { kinds.append($0.kind) }
+        }
+        #expect(kinds == [.unlocked, module == nil ? .unlocked : .privateCopy])
+        let report = try StoreVerifier().verify(store.location, level: .sqlite)
+        #expect(report.findings.map(\.code) == (module == nil ? [] : [.virtualTableDamaged]))
+        try writer.close()
+    }
+
     @Test("A table of an unknown module is reported as unproved")
     func unknown() throws {
         let store = try ScratchStore("CREATE TABLE item (a)")

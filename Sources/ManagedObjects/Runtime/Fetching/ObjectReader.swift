@@ -31,7 +31,7 @@ public struct ObjectReader: BlockingCalls {
         describedBy describe: (FetchedObject) throws -> String,
         _ body: (String) throws -> Void
     ) throws {
-        let spool = try reading.withView(of: location) { view in
+        let spool = try reading.read(location) { view in
             let spool = FetchSpool()
             try forEachObject(request, in: view, path: location.path) { try spool.append(describe($0)) }
             return spool
@@ -200,8 +200,8 @@ struct StoreReading: Sendable {
         )
     }
 
-    func withView<R>(of location: StoreLocation, _ body: (StoreView) throws -> R) throws -> R {
-        try reader.withView(of: location, body)
+    func read<R>(_ location: StoreLocation, _ body: (StoreView) throws -> R) throws -> R {
+        try reader.read(location, body)
     }
 
     func checkCancellation() throws { try monitor.checkCancellation() }

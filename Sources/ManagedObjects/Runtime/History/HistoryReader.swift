@@ -103,7 +103,7 @@ public struct HistoryReader: BlockingCalls {
         of location: StoreLocation,
         _ body: (PersistentHistory, StoreConnection) throws -> R
     ) throws -> R? {
-        try reading.withView(of: location) { view in
+        try reading.read(location) { view in
             guard try StoreMetadata(reading: view.connection) != nil else {
                 throw StoreError(
                     .plainStore,

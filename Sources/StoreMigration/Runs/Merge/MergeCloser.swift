@@ -121,7 +121,7 @@ struct MergeCloser {
     }
 
     private func oldUUID() throws -> String? {
-        try context.surroundings.reader.withView(of: context.old) { try StoreMetadata(reading: $0.connection)?.uuid }
+        try context.surroundings.reader.read(context.old) { try StoreMetadata(reading: $0.connection)?.uuid }
     }
 
     /// Proves the merged store including concurrent writes; a defect that the old store had already is not a failure of
@@ -134,7 +134,7 @@ struct MergeCloser {
             try StoreConnection(StoreLocation(folder: folder.path, name: $0.name), access: .immutable)
         }
         do {
-            let proof = try context.surroundings.reader.withView(of: into) { view in
+            let proof = try context.surroundings.reader.readForProof(into, upTo: context.settings.level) { view in
                 try prover.prove(
                     view.connection,
                     at: into,
@@ -154,7 +154,7 @@ struct MergeCloser {
     /// Since the commit, another process may have replaced the store or removed its log: without the mark of this
     /// merge, the result is not vouched for.
     private func identify(isCounted: Bool) throws -> MergedStore {
-        try context.surroundings.reader.withView(of: into) { view in
+        try context.surroundings.reader.read(into) { view in
             guard try !leftMark || StoreMerger.hasSeen(merging.epoch, in: view.connection) else {
                 throw MigrationError(
                     .interrupted,

@@ -130,7 +130,7 @@ extension Surroundings {
     /// Throws if merge settings name an entity, a table or a property that the store at `location` lacks.
     func require(_ settings: MergeSettings, in location: StoreLocation) throws {
         guard !settings.policies.isEmpty || !settings.identities.isEmpty else { return }
-        try reader.withView(of: location) { try settings.requireNames(in: $0.connection) }
+        try reader.read(location) { try settings.requireNames(in: $0.connection) }
     }
 }
 

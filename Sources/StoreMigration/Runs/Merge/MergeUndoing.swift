@@ -155,14 +155,14 @@ public struct MergeUndoing: Sendable {
     private var settlement: MergeSettlement { MergeSettlement(of: store, surroundings) }
 
     private func liftFence(of run: JournalRecord.RunIdentity) throws {
-        let fence = try surroundings.reader.withView(of: run.old) { try StoreFence(reading: $0.connection) }
+        let fence = try surroundings.reader.read(run.old) { try StoreFence(reading: $0.connection) }
         guard fence?.transaction == run.transaction else { return }
         try FenceWriter.lift(from: run.old, lockTimeout: surroundings.lockTimeout)
     }
 
     /// The undone merges according to the store; the journal may lag behind.
     private func undone() throws -> [String] {
-        try surroundings.reader.withView(of: store) { try StoreMerger.marks(in: $0.connection).undone }
+        try surroundings.reader.read(store) { try StoreMerger.marks(in: $0.connection).undone }
     }
 
     /// The journal that records the merge: the store's own, or that of its old store.

@@ -136,7 +136,7 @@ struct PairMergePreview {
     func summary() throws -> MergeSummary {
         var settings = settings
         settings.source = .scan
-        return try surroundings.reader.withView(of: from) { source in
+        return try surroundings.reader.read(from) { source in
             let place = try MergePlace(pinning: source)
             return try PairMergeRun.withBase(base, in: folder, source.externalData, surroundings.reader) {
                 base,
@@ -153,7 +153,7 @@ struct PairMergePreview {
         _ moved: [RekeyedObject],
         _ settings: MergeSettings
     ) throws -> MergeSummary {
-        try surroundings.reader.withView(of: into) { target in
+        try surroundings.reader.read(into) { target in
             let step = MergeStep(
                 base: sources.base,
                 old: sources.source,

@@ -98,7 +98,7 @@ extension MergePlace {
 extension StoreView {
     /// Throws when the store changed since the view was opened in place: the reads then describe no single state.
     func requireUnchanged() throws {
-        guard kind == .immutable else { return }
+        guard kind == .immutable || kind == .unlocked else { return }
         let location = connection.location
         guard try folder.token(of: location.name) == token else {
             throw StoreError(.changedMeanwhile, path: location.path, "the store was written to while it was merged")

@@ -53,7 +53,7 @@ public struct StoreMerging: Sendable {
             if let former, try former.isUnchanged() { return unchanged }
             let moved = try former?.moved() ?? []
             return try withSources { base, old, _ in
-                try surroundings.reader.withView(of: into) { view in
+                try surroundings.reader.read(into) { view in
                     var step = step(base, old)
                     step.moved = moved
                     let summary =
@@ -221,12 +221,7 @@ public struct StoreMerging: Sendable {
         var findings = findings + settlement.forget(epoch)
         findings += MergeAnnouncement(into, epoch: epoch).post()
         surroundings.monitor.report(.proving, 0, of: 0)
-        // The structure of a full-text index can be checked only on a copy.
-        let verifier = StoreVerifier(
-            lockTimeout: surroundings.lockTimeout,
-            isOfWriter: options.level < .sqlite,
-            monitor: surroundings.monitor
-        )
+        let verifier = StoreVerifier(lockTimeout: surroundings.lockTimeout, monitor: surroundings.monitor)
         let report = try verifier.verify(into, level: options.level, against: nil)
         guard report.passed else { throw failure(report) }
         return StoreMergeOutcome(

@@ -81,7 +81,7 @@ struct LightweightMigrationRun {
         }
         let holders = OpenFiles.holders(of: inspection.identity)
             .filter { $0 != ProcessInfo.processInfo.processIdentifier }
-        return try surroundings.reader.withView(of: place) { view in
+        return try surroundings.reader.read(place) { view in
             var mapping: InferredMapping?
             do {
                 let migrator = try ModelMigrator(view.connection, to: target, external: view.externalData)

@@ -46,7 +46,7 @@ struct PublishRun {
     func isDue() throws -> Bool {
         let folder = try openedFolder()
         if let record = try unchanged(found(in: folder)), record.former == nil { return false }
-        try surroundings.reader.withView(of: source) { try requireInUse($0) }
+        try surroundings.reader.read(source) { try requireInUse($0) }
         return true
     }
 
@@ -200,7 +200,7 @@ struct PublishRun {
 
     /// True if the path has the content of a snapshot: a copy of the folder has other files.
     private func isContent(of snapshot: SnapshotRecord.Snapshot) throws -> Bool {
-        try surroundings.unreported.reader.withView(of: place) { view in
+        try surroundings.unreported.reader.read(place) { view in
             let digest = try StoreDigest(of: view.connection, externalFiles: snapshot.externalFiles)
             return digest.value == snapshot.digest
         }

@@ -73,10 +73,12 @@ struct RecoveryProof {
     private func proveStructure() throws {
         let old = run.run.old
         guard try gatherer.status(of: old).map({ $0.size > 0 }) ?? false else {
-            return try gatherer.reader.withView(of: run.run.new) { try proveStructure(of: $0, comparingWith: nil) }
+            return try gatherer.reader.readForProof(run.run.new, upTo: level) {
+                try proveStructure(of: $0, comparingWith: nil)
+            }
         }
-        try gatherer.reader.withView(of: old) { oldView in
-            try gatherer.reader.withView(of: run.run.new) {
+        try gatherer.reader.readForProof(old, upTo: level) { oldView in
+            try gatherer.reader.readForProof(run.run.new, upTo: level) {
                 try proveStructure(of: $0, comparingWith: oldView.connection)
             }
         }

@@ -87,7 +87,7 @@ struct RunRecovery {
             let into = merging.takesNew == true ? run.run.old : run.run.new
             let isMerged =
                 try gatherer.status(of: into).map { $0.size > 0 } == true
-                && gatherer.reader.withView(of: into) {
+                && gatherer.reader.read(into) {
                     try StoreMerger.hasSeen(merging.epoch, in: $0.connection)
                 }
             epoch = isMerged ? merging.epoch : nil

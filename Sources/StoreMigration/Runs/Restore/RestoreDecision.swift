@@ -126,8 +126,8 @@ struct RestoreJudge {
     /// Clocks are not trusted. Core Data never reuses a primary key, so the maxima only grow.
     private func isOlder(_ occupant: StoreInspection) throws -> Bool {
         if let theirs = occupant.history?.last, let ours = backup.history?.last, theirs != ours { return theirs < ours }
-        let pairs = try gatherer.reader.withView(of: place) { placeView in
-            try gatherer.reader.withView(of: backup.location) { backupView in
+        let pairs = try gatherer.reader.read(place) { placeView in
+            try gatherer.reader.read(backup.location) { backupView in
                 guard let theirs = try EntityNumbers(reading: placeView.connection),
                     let ours = try EntityNumbers(reading: backupView.connection)
                 else { return [(last: Int64, given: Int64)]() }

@@ -37,7 +37,7 @@ struct RestoreRun {
             }
             // An unreadable store needs no settlement: it is replaced, and the restored store shows which merges it
             // contains.
-            if try gatherer.status(of: place) != nil, (try? gatherer.reader.withView(of: place) { _ in }) != nil {
+            if try gatherer.status(of: place) != nil, (try? gatherer.reader.read(place) { _ in }) != nil {
                 try MergeSettlement(of: place, surroundings)
                     .settle(&journal, in: stateFolder.open())
             }

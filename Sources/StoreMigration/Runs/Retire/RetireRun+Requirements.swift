@@ -52,7 +52,7 @@ extension RetireRun {
 
     /// The new store's path according to the old store's fence.
     private var fencedNew: StoreLocation? {
-        let fence = try? surroundings.reader.withView(of: old) { try StoreFence(reading: $0.connection) }
+        let fence = try? surroundings.reader.read(old) { try StoreFence(reading: $0.connection) }
         return fence.map { StoreLocation(path: $0.newPath) }
     }
 

@@ -54,7 +54,7 @@ struct ProtectRun: RunWork {
         if context.settings.treatment == .capture { try keepBase(of: digest.value, &journal) }
         let isEqual = protection.content == .equalToNew
         let newUUID = try context.surroundings.reader
-            .withView(of: context.new) { try StoreMetadata(reading: $0.connection)?.uuid }
+            .read(context.new) { try StoreMetadata(reading: $0.connection)?.uuid }
         let settled = isEqual ? SettledDigest(copied: digest.value) : SettledDigest(leftByDecision: digest.value)
         try RunEnding(
             context: context,

@@ -106,7 +106,7 @@ struct RunCloser {
             return proof
         }
         let prover = StoreProver(level: context.settings.level, probe: context.mergeProbe, monitor: context.monitor)
-        return try context.surroundings.reader.withView(of: context.new) { view in
+        return try context.surroundings.reader.readForProof(context.new, upTo: context.settings.level) { view in
             let isComparable =
                 try context.settings.level >= .content && isUntouched(placed, in: view)
             // Read now: consumers may change these files any moment, which does not invalidate the copy.

@@ -247,8 +247,8 @@ struct StatusGatherer {
 
     /// The entities for which a merge of both stores would ask for an identity, because they have no base.
     private func unidentified() throws -> [String] {
-        try surroundings.reader.withView(of: old) { old in
-            try surroundings.reader.withView(of: new) { new in
+        try surroundings.reader.read(old) { old in
+            try surroundings.reader.read(new) { new in
                 try MergeRefusal.unidentified(in: old.connection, and: new.connection, options.mergeSettings)
             }
         }

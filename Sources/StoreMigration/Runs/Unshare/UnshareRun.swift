@@ -302,7 +302,7 @@ struct UnshareRun {
         guard try gatherer.status(of: old) != nil else {
             throw MigrationError(.interrupted, "the old store is missing", path: old.path)
         }
-        try gatherer.reader.withView(of: old) { try StoreFence.requireNone(in: $0.connection) }
+        try gatherer.reader.read(old) { try StoreFence.requireNone(in: $0.connection) }
         guard try !ReadOnlyMarker(store: old, lockTimeout: surroundings.lockTimeout).isSet() else {
             throw MigrationError(
                 .interrupted,
