@@ -70,10 +70,7 @@ public final class RelayQueue: BlockingCalls {
             try NewRelayFile.createIfAbsent(location.name, likeStore: store.name, in: folder)
             try Self.requireRegular(location, in: folder)
             let connection = try StoreConnection(location, access: .liveWriting, lockTimeout: lockTimeout)
-            if try RelaySchema.prepare(connection, deadline: Deadline(after: lockTimeout)) {
-                // A process killed between creating the file and its tables may have left a temporary folder.
-                folder.removeUnintroduced()
-            }
+            try RelaySchema.prepare(connection, deadline: Deadline(after: lockTimeout))
             state = Mutex(State(connection: connection))
             self.folder = folder
         } catch {

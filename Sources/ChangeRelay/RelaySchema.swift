@@ -7,16 +7,15 @@ enum RelaySchema {
     private static let applicationID: Int64 = 0x534D_726C
     private static let version: Int64 = 1
 
-    /// Creates the tables in an empty file; returns false when they exist, and throws for a foreign file.
-    static func prepare(_ connection: StoreConnection, deadline: Deadline) throws -> Bool {
+    /// Creates the tables in an empty file; throws for a foreign file.
+    static func prepare(_ connection: StoreConnection, deadline: Deadline) throws {
         try connection.execute("PRAGMA synchronous=FULL")
-        if try connection.inReadTransaction({ try isPrepared(connection) }) { return false }
+        if try connection.inReadTransaction({ try isPrepared(connection) }) { return }
         try connection.execute("PRAGMA journal_mode=WAL", until: deadline)
         try connection.inTransaction(until: deadline) {
             // Another process may have created the tables first.
             if try !isPrepared(connection) { try connection.execute(tables) }
         }
-        return true
     }
 
     /// False for an empty file; throws for a foreign file.
@@ -67,7 +66,13 @@ enum NewRelayFile {
     /// Creates an empty file if absent, with the store's mode and group, so that every writer of the store may write
     /// it; beside a read-only store, its owner may.
     static func createIfAbsent(_ name: String, likeStore store: String, in folder: Directory) throws {
-        if try folder.isIntroduced(name) { return }
+        if try folder.isIntroduced(name) {
+            guard try folder.status(of: name)?.size == 0 else { return }
+            // Its creator may have been killed before it removed its temporary folder. No process searches for one beside
+            // a file with content, so the removal must be durable before the first write.
+            folder.removeUnintroduced()
+            return try folder.synchronize()
+        }
         let status = try folder.status(of: store)
         _ = try folder.introduce(name) { nursery in
             let file = try nursery.createFile(name, mode: status.map { $0.mode & 0o666 | 0o200 } ?? 0o600)

@@ -70,11 +70,7 @@ final class WakeFile: Sendable {
                 content = found
             } else {
                 content = WakeContent()
-                if bytes.isEmpty {
-                    own.made.insert(content.epoch)
-                    // A process killed between creating the file and its first count may have left a temporary folder.
-                    folder.removeUnintroduced()
-                }
+                if bytes.isEmpty { own.made.insert(content.epoch) }
             }
             content.count &+= 1
             try content.bytes.withUnsafeBytes { try lock.file.write($0, at: 0) }

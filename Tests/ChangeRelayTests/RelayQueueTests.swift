@@ -1,4 +1,3 @@
-import ChangeRelay
 import Dispatch
 import FoundationEssentials
 import Glibc
@@ -8,6 +7,8 @@ import StoreFormat
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import ChangeRelay
 
 @Suite("RelayQueue")
 struct RelayQueueTests {
@@ -278,6 +279,20 @@ struct RelayQueueTests {
         let queue = try RelayQueue(beside: store)
         let status = try #require(try scratch.directory.status(of: queue.location.name))
         #expect(status.mode & 0o777 == 0o660)
+    }
+
+    @Test("A temporary folder beside an empty file is removed durably before the first write", arguments: [0, 1])
+    func abandonedFolder(size: Int) throws {
+        let leftover = ".store-migrate-new-" + String(repeating: "0a", count: 10)
+        _ = try scratch.directory.createDirectory(leftover, mode: 0o700)
+        let file = try scratch.directory.createFile("wake", mode: 0o600)
+        try [UInt8](repeating: 0, count: size).withUnsafeBytes { try file.write($0, at: 0) }
+        try file.close()
+        let system = RecordingFileSystem()
+        let folder = try Directory.open(path: scratch.path, operations: system)
+        try NewRelayFile.createIfAbsent("wake", likeStore: store.name, in: folder)
+        let changes = system.calls.filter { $0.hasPrefix("remove") || $0 == "synchronize" }
+        #expect(changes == (size == 0 ? ["removeDirectory \(leftover)", "synchronize"] : []))
     }
 
     private func left(_ queue: RelayQueue) throws -> Int {
