@@ -302,7 +302,7 @@ extension AttributeValue {
     }
 }
 
-/// Decodes the column of one attribute directly from rows, without a copy: the most frequent step of a fetch.
+/// Decodes one attribute from the row of an object.
 package final class AttributeDecoder: Sendable {
     private let attribute: AttributeDescription
     private let type: AttributeDescription.AttributeType
@@ -315,23 +315,23 @@ package final class AttributeDecoder: Sendable {
         isPlain = !attribute.allowsExternalBinaryDataStorage
     }
 
-    /// The value in a column; a value of another type, which genuine stores contain, is returned as stored.
-    package func value(_ row: borrowing StoreRow, _ column: Int) -> AttributeValue {
-        switch (row.type(column), type) {
+    /// The value in a field; a value of another type, which genuine stores contain, is returned as stored.
+    package func value(_ row: PackedRow, _ field: Int) -> AttributeValue {
+        switch (row.type(field), type) {
         case (.null, _): return .null
         case (.integer, .integer16), (.integer, .integer32), (.integer, .integer64):
-            return .integer(row.integer(column))
-        case (.integer, .boolean): return .boolean(row.integer(column) != 0)
+            return .integer(row.integer(field))
+        case (.integer, .boolean): return .boolean(row.integer(field) != 0)
         case (.real, .double), (.real, .float), (.integer, .double), (.integer, .float):
-            return .real(row.real(column))
+            return .real(row.real(field))
         case (.real, .date), (.integer, .date):
-            return .date(Date(timeIntervalSinceReferenceDate: row.real(column)))
-        case (.text, .string): return row.text(column).map(AttributeValue.string) ?? .null
+            return .date(Date(timeIntervalSinceReferenceDate: row.real(field)))
+        case (.text, .string): return row.text(field).map(AttributeValue.string) ?? .null
         case (.blob, .binaryData) where isPlain, (.blob, .transformable) where isPlain:
-            return .data(row.withBytes(column) { Data($0) })
+            return .data(row.withBytes(field) { Data($0) })
         default: break
         }
-        let stored = row.value(column)
+        let stored = row.value(field)
         return AttributeValue(stored, of: attribute) ?? AttributeValue(stored, as: .undefined) ?? .null
     }
 }

@@ -41,6 +41,30 @@ struct MemoryTests {
         #expect(cachedRows == 0)
     }
 
+    @Test("An object that does not differ from its row shares the cached one, and has no values of its own")
+    func sharedRows() throws {
+        try insertBooks(2)
+        try stack.main.performAndWait { context in
+            let author = try #require(try context.all("Author").first)
+            let books = try context.all("Book")
+            for object in books + [author] { try object.willAccessValue(forKey: nil) }
+            func hasOwnValues(_ object: ManagedObject) -> Bool {
+                if case .values = object.content { return true }
+                return object.base !== coordinator.sharedRow(of: object.objectID)
+            }
+            #expect(!(books + [author]).contains(where: hasOwnValues))
+            try books[0].setValue("new", forKey: "title")
+            #expect(hasOwnValues(books[0]) && !hasOwnValues(books[1]))
+            try context.save()
+            #expect(!hasOwnValues(books[0]))
+            try books[0].setValue("newer", forKey: "title")
+            try context.refresh(books[0], mergeChanges: false)
+            #expect(try books[0].value(String.self, forKey: "title") == "new")
+            #expect(try author.objects(forKey: "books").count == 2)
+            #expect(hasOwnValues(author) && !hasOwnValues(books[1]))
+        }
+    }
+
     @Test("Cached rows are released when their objects outlive the context")
     func rowsOfObjects() throws {
         try insertBooks(3)

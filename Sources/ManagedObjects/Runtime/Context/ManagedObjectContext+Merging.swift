@@ -86,8 +86,8 @@ extension ObjectGraph {
         guard !ids.isEmpty else { return }
         func renamed(_ id: ManagedObjectID) -> ManagedObjectID { ids[id] ?? id }
         for object in registeredObjects {
-            object.toOnes = object.toOnes.map { $0.map(renamed) }
-            for index in object.toManys.keys { object.toManys[index]?.rename(renamed) }
+            object.renameDestinations(renamed)
+            for index in object.toManys.keys { object.values.toManys[index]?.rename(renamed) }
         }
     }
 
@@ -122,7 +122,7 @@ extension ObjectGraph {
                 _ = object.forgetDestinations()
                 undone.append(object)
                 if object.base != nil {
-                    object.base = nil
+                    object.dropBase()
                     if let row = try source.row(of: object.objectID, maximumAge: maximumAge) { fill(object, from: row) }
                     try leaveStoredDestinations([object])
                 }
@@ -156,15 +156,15 @@ extension ObjectGraph {
         guard !gone.isEmpty else { return }
         for object in inserted.union(updated) where !gone.contains(object.objectID) {
             for property in object.changed {
-                guard case .toOne(let index) = property, let id = object.toOnes[index], gone.contains(id) else {
+                guard case .toOne(let index) = property, let id = object.toOne(index), gone.contains(id) else {
                     continue
                 }
                 try markChanged(object)
-                object.toOnes[index] = nil
+                object.values.set(nil as ManagedObjectID?, at: index)
             }
             for index in object.toManys.keys where object.toManys[index]?.leads(to: gone) == true {
                 try markChanged(object)
-                object.toManys[index]?.drop(gone)
+                object.values.toManys[index]?.drop(gone)
             }
         }
         try settlePendingChanges()

@@ -81,8 +81,8 @@ extension ObjectGraph {
     func leaveStoredDestinations(_ objects: some Sequence<ManagedObject>) throws {
         for object in objects where !object.changed.isEmpty {
             for case .toOne(let index) in object.changed {
-                guard let base = object.base, base.toOnes.indices.contains(index), let stored = base.toOnes[index],
-                    stored != object.toOnes[index], let inverse = object.shape.toOnes[index].inverse
+                guard let stored = object.base?.toOne(index), stored != object.toOne(index),
+                    let inverse = object.shape.toOnes[index].inverse
                 else { continue }
                 try detach(self.object(stored), inverse, from: object)
             }
@@ -94,10 +94,9 @@ extension ObjectGraph {
     /// Empties to-one relationships of an object where its stored partner has another partner here.
     private func leavePartners(of object: ManagedObject) throws {
         for (index, relationship) in object.shape.toOnes.enumerated() where !object.changed.contains(.toOne(index)) {
-            guard object.toOnes.indices.contains(index), let id = object.toOnes[index],
-                let inverse = relationship.inverse, let partner = registered(id),
+            guard let id = object.toOne(index), let inverse = relationship.inverse, let partner = registered(id),
                 case .toOne(let back)? = partner.shape.property(inverse), partner.changed.contains(.toOne(back)),
-                partner.toOnes[back] != object.objectID
+                partner.toOne(back) != object.objectID
             else { continue }
             try detach(object, relationship.name, from: partner)
         }

@@ -116,8 +116,7 @@ extension ObjectGraph {
         let model = try source.shape()
         for insertion in request.insertions {
             let object = make(insertion.id, try model.entity(insertion.id.entityName), .inserted)
-            object.attributes = object.shape.attributes.map(\.initialValue)
-            object.toOnes = object.shape.toOnes.map { _ in nil }
+            object.takeInitialValues()
             note(object)
             outcome.inserted.insert(object.objectID)
         }
@@ -130,7 +129,7 @@ extension ObjectGraph {
             for id in link.added { try add(object(id), to: owner, index) }
             if let order = link.order {
                 try markChanged(owner)
-                owner.toManys[index, default: ToManyValue()].arrange(order.map { permanentIDs[$0] ?? $0 })
+                owner.values.toManys[index, default: ToManyValue()].arrange(order.map { permanentIDs[$0] ?? $0 })
             }
         }
         for deletion in request.deletions {
@@ -146,8 +145,7 @@ extension ObjectGraph {
             switch (value, object.shape.property(name)) {
             case (.attribute(let value), .attribute(let index)?):
                 try willChange(object)
-                object.attributes[index] = value
-                object.changed.insert(.attribute(index))
+                object.set(value, at: index)
             case (.object(let id), .toOne(let index)?): try setToOne(object, index, id.map(self.object))
             default: break
             }

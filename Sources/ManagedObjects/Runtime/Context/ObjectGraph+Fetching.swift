@@ -50,39 +50,67 @@ extension ObjectGraph {
     }
 }
 
-/// A registered object that the context does not retain.
+/// A registered object that the context does not retain, found in a set by its ID; eight bytes.
 ///
 /// The object unregisters itself in its deinit. A subclass may still use its context then, when a weak reference
 /// already returns nil. An object of a plain class runs no code between its last release and unregistering, all inside one context,
 /// so its address is enough. A weak reference for each object would cost more than the rest of the bookkeeping.
-struct ObjectReference {
-    /// Not `unowned(unsafe)`: the compiler treats a struct whose first field is such a nil as nil itself.
-    private let plain: Unmanaged<ManagedObject>?
-    private let custom: WeakReference?
+struct ObjectReference: Hashable {
+    private enum Form {
+        case plain(Unmanaged<ManagedObject>)
+        case custom(WeakReference)
+        /// Only to search for an object.
+        case id(ManagedObjectID)
+    }
 
     private final class WeakReference {
         weak var object: ManagedObject?
         let identity: ObjectIdentifier
+        let id: ManagedObjectID
 
         init(_ object: ManagedObject) {
             self.object = object
             identity = ObjectIdentifier(object)
+            id = object.objectID
         }
     }
 
-    var object: ManagedObject? { plain?.takeUnretainedValue() ?? custom?.object }
-
-    /// True for a reference to `object`, which may be in its deinit.
-    func leads(to object: ObjectIdentifier) -> Bool {
-        if let plain {
-            return UnsafeRawPointer(plain.toOpaque()) == UnsafeRawPointer(bitPattern: UInt(bitPattern: object))
-        }
-        return custom?.identity == object
-    }
+    private let form: Form
 
     init(_ object: ManagedObject) {
         let isPlain = type(of: object) == type(of: object).plainClass
-        plain = isPlain ? Unmanaged.passUnretained(object) : nil
-        custom = isPlain ? nil : WeakReference(object)
+        form = isPlain ? .plain(Unmanaged.passUnretained(object)) : .custom(WeakReference(object))
     }
+
+    init(to id: ManagedObjectID) { form = .id(id) }
+
+    var object: ManagedObject? {
+        switch form {
+        case .plain(let object): object.takeUnretainedValue()
+        case .custom(let reference): reference.object
+        case .id: nil
+        }
+    }
+
+    /// True for a reference to `object`, which may be in its deinit.
+    func leads(to object: ObjectIdentifier) -> Bool {
+        switch form {
+        case .plain(let plain):
+            UnsafeRawPointer(plain.toOpaque()) == UnsafeRawPointer(bitPattern: UInt(bitPattern: object))
+        case .custom(let reference): reference.identity == object
+        case .id: false
+        }
+    }
+
+    /// The ID, which equals that of the object as long as the object is registered.
+    private var id: ManagedObjectID {
+        switch form {
+        case .plain(let object): object._withUnsafeGuaranteedRef(\.objectID)
+        case .custom(let reference): reference.id
+        case .id(let id): id
+        }
+    }
+
+    static func == (first: ObjectReference, second: ObjectReference) -> Bool { first.id == second.id }
+    func hash(into hasher: inout Hasher) { hasher.combine(id) }
 }

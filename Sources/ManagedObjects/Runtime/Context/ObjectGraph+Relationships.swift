@@ -5,9 +5,8 @@ extension ObjectGraph {
     func setToOne(_ object: ManagedObject, _ index: Int, _ destination: ManagedObject?) throws {
         try willChange(object)
         let relationship = object.shape.toOnes[index]
-        let former = object.toOnes[index]
-        object.toOnes[index] = destination?.objectID
-        object.changed.insert(.toOne(index))
+        let former = object.toOne(index)
+        object.set(destination?.objectID, at: index)
         guard former != destination?.objectID, let inverse = relationship.inverse else { return }
         if let former { try detach(self.object(former), inverse, from: object) }
         if let destination { try attach(destination, inverse, to: object, relationship.name) }
@@ -25,7 +24,7 @@ extension ObjectGraph {
         }
         guard object.shape.toManys[index].isOrdered else { return }
         try markChanged(object)
-        object.toManys[index, default: ToManyValue()].arrange(destinations.map(\.objectID))
+        object.values.toManys[index, default: ToManyValue()].arrange(destinations.map(\.objectID))
     }
 
     func add(_ destination: ManagedObject, to object: ManagedObject, _ index: Int) throws {
@@ -63,11 +62,10 @@ extension ObjectGraph {
             // Its row may have a subentity of the ID's entity, with the relationship at another index.
             guard try fireIfPresent(target), !target.isDeleted,
                 case .toOne(let index)? = target.shape.property(inverse),
-                target.toOnes[index] == object.objectID
+                target.toOne(index) == object.objectID
             else { return }
             try willChange(target)
-            target.toOnes[index] = nil
-            target.changed.insert(.toOne(index))
+            target.set(nil as ManagedObjectID?, at: index)
         case .attribute, nil: break
         }
     }
@@ -88,9 +86,8 @@ extension ObjectGraph {
         case .toOne:
             try willChange(target)
             guard case .toOne(let index)? = target.shape.property(inverse) else { return }
-            let displaced = target.toOnes[index]
-            target.toOnes[index] = object.objectID
-            target.changed.insert(.toOne(index))
+            let displaced = target.toOne(index)
+            target.set(object.objectID, at: index)
             if let displaced, displaced != object.objectID { try detach(self.object(displaced), name, from: target) }
         case .attribute, nil: break
         }
@@ -107,7 +104,7 @@ extension ObjectGraph {
     /// Changes the cached members of a to-many relationship; the argument of `body` is whether it is ordered.
     private func change(_ object: ManagedObject, _ index: Int, _ body: (inout ToManyValue, Bool) -> Void) throws {
         try markChanged(object)
-        body(&object.toManys[index, default: ToManyValue()], object.shape.toManys[index].isOrdered)
+        body(&object.values.toManys[index, default: ToManyValue()], object.shape.toManys[index].isOrdered)
     }
 }
 
@@ -121,7 +118,7 @@ extension ObjectGraph {
             forgetInsertion(object)
             if news.inserted.remove(object) == nil { news.deleted.insert(object) }
         } else {
-            if object.order == 0 { object.order = nextOrder() }
+            if object.order == 0 { object.values.order = nextOrder() }
             deleted.insert(object)
             news.deleted.insert(object)
         }
@@ -181,7 +178,7 @@ extension ObjectGraph {
         case .attribute: return []
         case .toOne(let index):
             try fire(object)
-            return object.toOnes.indices.contains(index) ? object.toOnes[index].map { [$0] } ?? [] : []
+            return object.toOne(index).map { [$0] } ?? []
         case .toMany(let index): return try members(of: object, index)
         }
     }

@@ -45,10 +45,10 @@ extension ObjectGraph {
         for property in object.changedProperties() {
             switch property {
             case .attribute(let index):
-                update.values[object.shape.attributes[index].name] = .attribute(object.attributes[index])
+                update.values[object.shape.attributes[index].name] = .attribute(object.attribute(index))
             case .toOne(let index):
                 guard !object.shape.toOnes[index].isTransient else { continue }
-                update.values[object.shape.toOnes[index].name] = .object(object.toOnes[index])
+                update.values[object.shape.toOnes[index].name] = .object(object.toOne(index))
             case .toMany(let index):
                 let relationship = object.shape.toManys[index]
                 guard !relationship.isTransient, let value = object.toManys[index] else { continue }
@@ -193,14 +193,13 @@ extension ObjectGraph {
         if outcome.isMerged {
             // The merge policy changed the request: only the store knows the members of relationships.
             for object in Array(others.union(changed)) + saved.map(\.object) {
-                for index in object.toManys.keys { object.toManys[index]?.base = nil }
+                _ = object.forgetDestinations()
             }
         }
         forget(outcome.deleted.subtracting(gone.map(\.objectID)))
         // Rows that the save changed in addition: the other sides of relationships.
         for row in outcome.rows {
             guard let object = registered(row.id), !object.isFault, object.base !== row else { continue }
-            for index in object.toManys.keys { object.toManys[index]?.base = nil }
             fill(object, from: row)
             news.refreshed.insert(object)
         }
@@ -224,7 +223,7 @@ extension ObjectGraph {
         guard !deleted.isEmpty else { return }
         for object in registeredObjects {
             for index in object.toManys.keys where object.toManys[index]?.leads(to: deleted) == true {
-                object.toManys[index]?.drop(deleted)
+                object.values.toManys[index]?.drop(deleted)
             }
         }
         for id in deleted { if let object = registered(id) { forgetRow(of: object) } }
@@ -236,20 +235,18 @@ extension ObjectGraph {
         _ row: RowSnapshot?,
         _ renamed: (ManagedObjectID) -> ManagedObjectID
     ) {
-        if !object.toManys.isEmpty {
-            for index in object.toManys.keys { object.toManys[index]?.commit(renamed) }
+        if case .values(let values) = object.content {
+            for index in values.toManys.keys { values.toManys[index]?.commit(renamed) }
+            values.changed = []
+            values.order = 0
         }
-        object.changed = []
-        object.order = 0
-        guard let row else {
-            object.toOnes = object.toOnes.map { $0.map(renamed) }
-            return
-        }
-        let (attributes, toManys) = (object.attributes, object.toManys)
+        guard let row else { return object.renameDestinations(renamed) }
+        let attributes = object.shape.transientAttributes.isEmpty ? [] : object.attributes
+        let toManys = object.toManys
         fill(object, from: row)
-        object.toManys = toManys
+        if !toManys.isEmpty { object.values.toManys = toManys }
         for index in object.shape.transientAttributes where attributes.indices.contains(index) {
-            object.attributes[index] = attributes[index]
+            object.values.set(attributes[index], at: index)
         }
     }
 }
@@ -285,10 +282,10 @@ extension ObjectGraph {
         }
         func concerns(_ property: ObjectShape.Property) -> Bool { changed?.contains(property) ?? true }
         let shape = object.shape
-        for index in shape.mandatoryAttributes where concerns(.attribute(index)) && object.attributes[index].isNull {
+        for index in shape.mandatoryAttributes where concerns(.attribute(index)) && object.attribute(index).isNull {
             report(.missingMandatoryProperty, shape.attributes[index].name, "must have a value")
         }
-        for index in shape.mandatoryToOnes where concerns(.toOne(index)) && object.toOnes[index] == nil {
+        for index in shape.mandatoryToOnes where concerns(.toOne(index)) && object.toOne(index) == nil {
             report(.missingMandatoryProperty, shape.toOnes[index].name, "must have a destination")
         }
         for index in shape.countedToManys where concerns(.toMany(index)) {

@@ -1,27 +1,15 @@
-internal import StoreFormat
-
 /// The state of an object before a change that may be undone.
 struct ObjectMemory {
     private let status: ManagedObject.Status
     private let objectID: ManagedObjectID
     private let shape: ObjectShape
-    private let base: RowSnapshot?
-    private let attributes: [AttributeValue]
-    private let toOnes: [ManagedObjectID?]
-    private let toManys: [Int: ToManyValue]
-    private let changed: Set<ObjectShape.Property>
-    private let order: Int
+    private let content: ObjectContent
 
     init(_ object: ManagedObject) {
         status = object.status
         objectID = object.objectID
         shape = object.shape
-        base = object.base
-        attributes = object.attributes
-        toOnes = object.toOnes
-        toManys = object.toManys
-        changed = object.changed
-        order = object.order
+        content = object.content.copied()
     }
 
     func restore(_ object: ManagedObject, in graph: ObjectGraph) {
@@ -29,12 +17,7 @@ struct ObjectMemory {
         object.status = status.union(object.status.intersection(.holdsRow))
         object.objectID = objectID
         object.shape = shape
-        object.base = base
-        object.attributes = attributes
-        object.toOnes = toOnes
-        object.toManys = toManys
-        object.changed = changed
-        object.order = order
+        object.content = content
         if object.graph == nil { graph.register(object) }
     }
 }

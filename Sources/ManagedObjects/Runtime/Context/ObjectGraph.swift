@@ -29,7 +29,7 @@ final class ObjectGraph {
     private var failure: (any Error)?
     /// The properties by object whose destinations could not be read.
     private var unreadable: [ManagedObjectID: Set<String>] = [:]
-    private var registry: [ManagedObjectID: ObjectReference] = [:]
+    private var registry: Set<ObjectReference> = []
     private var retained: Set<ManagedObject> = []
     /// False if no registered object has read destinations of a to-many relationship.
     var mayHaveDestinations = false
@@ -59,7 +59,7 @@ final class ObjectGraph {
 
     var registeredObjects: Set<ManagedObject> {
         var result = Set<ManagedObject>(minimumCapacity: registry.count)
-        for reference in registry.values { if let object = reference.object { result.insert(object) } }
+        for reference in registry { if let object = reference.object { result.insert(object) } }
         return result
     }
 
@@ -67,9 +67,13 @@ final class ObjectGraph {
     var registeredCount: Int { registry.count }
 
     func registered(_ id: ManagedObjectID) -> ManagedObject? {
-        if let object = registry[id]?.object { return object }
+        if let object = reference(id)?.object { return object }
         guard id.isTemporaryID, let id = permanentIDs[id] else { return nil }
-        return registry[id]?.object
+        return reference(id)?.object
+    }
+
+    private func reference(_ id: ManagedObjectID) -> ObjectReference? {
+        registry.firstIndex(of: ObjectReference(to: id)).map { registry[$0] }
     }
 
     /// Reserves capacity for `count` more objects.
@@ -102,7 +106,7 @@ final class ObjectGraph {
     func make(_ id: ManagedObjectID, _ maker: Maker, _ status: ManagedObject.Status) -> ManagedObject {
         let registration = ManagedObject.Registration(id: id, shape: maker.shape, graph: self, status: status)
         let object = maker.type.init(registration)
-        registry[id] = ObjectReference(object)
+        registry.update(with: ObjectReference(object))
         if retainsRegisteredObjects { retained.insert(object) }
         return object
     }
@@ -115,7 +119,9 @@ final class ObjectGraph {
 
     /// Removes an object from the registry, unless another object has taken its ID.
     private func strike(_ object: ObjectIdentifier, _ id: ManagedObjectID) {
-        guard let index = registry.index(forKey: id), registry.values[index].leads(to: object) else { return }
+        guard let index = registry.firstIndex(of: ObjectReference(to: id)), registry[index].leads(to: object) else {
+            return
+        }
         registry.remove(at: index)
     }
 
@@ -129,14 +135,14 @@ final class ObjectGraph {
             return
         }
         for object in objects { object.status.insert(.gone) }
-        registry = registry.filter { !($0.value.object?.status.contains(.gone) ?? false) }
+        registry = registry.filter { !($0.object?.status.contains(.gone) ?? false) }
         for object in objects { object.status.remove(.gone) }
     }
 
     /// Registers a removed object under another ID.
     func register(_ object: ManagedObject, as id: ManagedObjectID) {
         object.objectID = id
-        registry[id] = ObjectReference(object)
+        registry.update(with: ObjectReference(object))
     }
 
     /// Removes an object from the context; it keeps its values.
@@ -150,13 +156,13 @@ final class ObjectGraph {
         if object.status.contains(.holdsRow) { source.release(object.objectID) }
         object.status = .gone
         object.graph = nil
-        object.prefetched = [:]
+        if !object.prefetched.isEmpty { object.values.prefetched = [:] }
     }
 
     /// Registers a removed object again.
     func register(_ object: ManagedObject) {
         object.graph = self
-        registry[object.objectID] = ObjectReference(object)
+        registry.update(with: ObjectReference(object))
         if retainsRegisteredObjects { retained.insert(object) }
     }
 
@@ -164,7 +170,7 @@ final class ObjectGraph {
     func rename(_ object: ManagedObject, to id: ManagedObjectID) {
         strike(ObjectIdentifier(object), object.objectID)
         object.objectID = id
-        registry[id] = ObjectReference(object)
+        registry.update(with: ObjectReference(object))
     }
 
     /// Records IDs that new objects got before their save.
@@ -200,8 +206,8 @@ final class ObjectGraph {
             }
             object.status.remove(.fault)
             object.status.insert(.deleted)
-            object.attributes = object.shape.attributes.map { _ in .null }
-            object.toOnes = object.shape.toOnes.map { _ in nil }
+            object.values.attributes = object.shape.attributes.map { _ in .null }
+            object.values.toOnes = object.shape.toOnes.map { _ in nil }
             return
         }
         fill(object, from: row)
@@ -215,20 +221,7 @@ final class ObjectGraph {
             source.retain([row])
             object.status.insert(.holdsRow)
         }
-        let changed = object.status.contains(.fault) ? [] : object.changed
-        let (attributes, toOnes) = changed.isEmpty ? ([], []) : (object.attributes, object.toOnes)
-        object.status.remove(.fault)
-        object.base = row
-        object.attributes = row.attributes
-        object.toOnes = row.toOnes
-        if !object.toManys.isEmpty { for index in object.toManys.keys { object.toManys[index]?.base = nil } }
-        for property in changed {
-            switch property {
-            case .attribute(let index): object.attributes[index] = attributes[index]
-            case .toOne(let index): object.toOnes[index] = toOnes[index]
-            case .toMany: break
-            }
-        }
+        object.take(row)
     }
 
     /// Changes an object's entity to its row's: an ID may name a parent entity.
@@ -238,8 +231,7 @@ final class ObjectGraph {
         }
         if !shape.lineage.contains(object.shape.name) {
             // Changes recorded by property index of an unrelated entity are meaningless.
-            object.toManys = [:]
-            object.changed = []
+            if case .values(let values) = object.content { (values.toManys, values.changed) = ([:], []) }
         }
         object.shape = shape
         object.objectID = row.id
@@ -252,12 +244,7 @@ final class ObjectGraph {
         object.status.remove(.updated)
         updated.remove(object)
         touched.remove(object)
-        object.base = nil
-        object.attributes = []
-        object.toOnes = []
-        object.toManys = [:]
-        object.changed = []
-        object.prefetched = [:]
+        object.dropValues()
     }
 
     /// The current destinations of a to-many relationship.
@@ -269,7 +256,7 @@ final class ObjectGraph {
             let name = object.shape.toManys[index].name
             stored = try source.destinations(of: [object.objectID], name)[object.objectID] ?? []
         }
-        object.toManys[index, default: ToManyValue()].base = stored
+        object.values.toManys[index, default: ToManyValue()].base = stored
         mayHaveDestinations = true
         return value.members(of: stored)
     }
@@ -281,11 +268,11 @@ final class ObjectGraph {
         let changed = [changes.inserted, changes.updated, changes.deleted, changes.refreshed, changes.invalidated]
         let roots = Set(changed.flatMap { Set($0.map(\.entityName)) }.compactMap { entities[$0]?.root })
         mayHaveDestinations = false
-        for object in registry.values.compactMap(\.object) {
+        for object in registry.compactMap(\.object) {
             for index in object.toManys.keys where object.toManys[index]?.base != nil {
                 let destination = entities[object.shape.toManys[index].destination]
                 if destination.map({ roots.contains($0.root) }) ?? true {
-                    object.toManys[index]?.base = nil
+                    object.values.toManys[index]?.base = nil
                 } else {
                     mayHaveDestinations = true
                 }
@@ -301,8 +288,7 @@ final class ObjectGraph {
             throw ManagedObjectError(.unknownProperty, "\(shape.name) is abstract and cannot have objects")
         }
         let object = make(ManagedObjectID(temporaryIn: shape.temporaryFamily), shape, .inserted)
-        object.attributes = shape.attributes.map(\.initialValue)
-        object.toOnes = shape.toOnes.map { _ in nil }
+        object.takeInitialValues()
         note(object)
         object.awakeFromInsert()
         return object
@@ -310,7 +296,7 @@ final class ObjectGraph {
 
     /// Adds a new object, or one inserted by a child context, to the inserted objects.
     func note(_ object: ManagedObject) {
-        object.order = nextOrder()
+        object.values.order = nextOrder()
         inserted.insert(object)
         news.inserted.insert(object)
     }
@@ -336,7 +322,7 @@ final class ObjectGraph {
             )
         }
         remember(object)
-        if object.order == 0 { object.order = nextOrder() }
+        if object.order == 0 { object.values.order = nextOrder() }
         if !object.status.contains(.inserted) { object.status.insert(.updated) }
         touched.insert(object)
     }

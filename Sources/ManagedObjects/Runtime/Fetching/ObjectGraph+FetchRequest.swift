@@ -115,7 +115,7 @@ extension ObjectGraph {
             var next: [ManagedObject] = []
             for (owner, ids) in try destinations(name, of: owners) {
                 let destinations = try ids.map(object)
-                owner.prefetched[name] = destinations.filter { hold($0, by: owner) }
+                owner.values.prefetched[name] = destinations.filter { hold($0, by: owner) }
                 next += destinations.filter { seen.insert($0).inserted }
             }
             try holdRows(of: next.filter(\.isFault))
@@ -143,7 +143,7 @@ extension ObjectGraph {
             switch owner.shape.property(name) {
             case .toOne(let index):
                 try fire(owner)
-                if owner.toOnes.indices.contains(index), let id = owner.toOnes[index] { result.append((owner, [id])) }
+                if let id = owner.toOne(index) { result.append((owner, [id])) }
             case .toMany(let index):
                 if owner.toManys[index]?.base == nil, !owner.isInserted { unread.append(owner) }
             case .attribute:
@@ -160,7 +160,7 @@ extension ObjectGraph {
         if !unread.isEmpty { mayHaveDestinations = true }
         for owner in unread {
             guard case .toMany(let index) = owner.shape.property(name) else { continue }
-            owner.toManys[index, default: ToManyValue()].base = read[owner.objectID] ?? []
+            owner.values.toManys[index, default: ToManyValue()].base = read[owner.objectID] ?? []
         }
         for owner in owners {
             guard case .toMany(let index) = owner.shape.property(name) else { continue }

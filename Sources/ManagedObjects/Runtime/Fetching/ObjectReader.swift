@@ -103,9 +103,9 @@ public struct FetchedObject: Sendable {
     init(_ row: RowSnapshot, _ layout: Layout) {
         objectID = row.id
         properties =
-            layout.attributes.map { Property(name: $0.name, value: .value(row.attributes[$0.index])) }
+            layout.attributes.map { Property(name: $0.name, value: .value(row.attribute($0.index))) }
             + layout.toOnes.map {
-                Property(name: $0.name, value: row.toOnes[$0.index].map(PredicateConstant.object) ?? .value(.null))
+                Property(name: $0.name, value: row.toOne($0.index).map(PredicateConstant.object) ?? .value(.null))
             }
     }
 

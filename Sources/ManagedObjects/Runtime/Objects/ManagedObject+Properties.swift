@@ -105,10 +105,8 @@ extension ManagedObject {
     ///
     /// The getters are compiled in the app, where the type is known: each generic call would look up metadata.
     @usableFromInline func presentValue(_ key: String) -> AttributeValue? {
-        guard !status.contains(.fault), case .attribute(let index)? = shape.property(key),
-            index < attributes.count
-        else { return nil }
-        let value = attributes[index]
+        guard !status.contains(.fault), case .attribute(let index)? = shape.property(key) else { return nil }
+        let value = attribute(index)
         if case .externalData = value { return nil }
         return value
     }
@@ -127,9 +125,9 @@ extension ManagedObject {
     ) throws -> Bool {
         let value = try rawValue(forKey: key)
         if case .externalData = value { return false }
-        guard let base, case .attribute(let index)? = shape.property(key), base.attributes.indices.contains(index),
-            base.attributes[index] == value
-        else { return false }
+        guard let base, case .attribute(let index)? = shape.property(key), base.attribute(index) == value else {
+            return false
+        }
         return isUnusable(value)
     }
 

@@ -10,8 +10,7 @@ extension ManagedObject {
                 "\(shape.name).\(key) is a to-many relationship; use objects(forKey:)"
             )
         }
-        guard let graph, toOnes.indices.contains(index) else { return nil }
-        return try toOnes[index].map(graph.object)
+        return try graph.flatMap { graph in try toOne(index).map(graph.object) }
     }
 
     /// The destinations of a to-many relationship, in its own order if it is ordered, else by key.
@@ -29,7 +28,7 @@ extension ManagedObject {
             property = try relationship(key)
         }
         switch property {
-        case .toOne(let index): return toOnes.indices.contains(index) ? toOnes[index].map { [$0] } ?? [] : []
+        case .toOne(let index): return toOne(index).map { [$0] } ?? []
         case .toMany(let index): return try graph.members(of: self, index)
         case .attribute: return []
         }

@@ -22,20 +22,10 @@ open class ManagedObject {
     /// The shape of the concrete entity once it is known; an ID may name an ancestor.
     package internal(set) var shape: ObjectShape
     weak var graph: ObjectGraph?
-    var status: Status
-    /// The row as last read or saved; nil for a fault and before the first save.
-    var base: RowSnapshot?
-    var attributes: [AttributeValue] = []
-    var toOnes: [ManagedObjectID?] = []
-    var toManys: [Int: ToManyValue] = [:]
-    /// The attributes and to-one relationships that were set since the base was read.
-    var changed: Set<ObjectShape.Property> = []
-    /// The rank of its first change among the context's changes; saves keep that order.
-    var order = 0
-    /// The prefetched destinations by relationship, retained until the object becomes a fault.
-    var prefetched: [String: [ManagedObject]] = [:]
+    var content = ObjectContent.nothing
     /// Less than the depth of every prefetched object, which prevents retain cycles.
     var depth: UInt32 = 0
+    var status: Status
 
     /// Only contexts create objects.
     public required init(_ registration: Registration) {
@@ -87,13 +77,6 @@ open class ManagedObject {
         return graph
     }
 
-    /// Drops cached destinations of to-many relationships but keeps unsaved changes; false when none were cached.
-    func forgetDestinations() -> Bool {
-        let read = toManys.filter { $0.value.base != nil }.keys
-        for index in read { toManys[index]?.base = nil }
-        return !read.isEmpty
-    }
-
     // MARK: For subclasses
 
     /// The class of which an instance runs no code of its own when it is released: a subclass without stored properties and
@@ -137,15 +120,14 @@ extension ManagedObject {
     package func rawValue(forKey key: String) throws -> AttributeValue {
         // The row may have a subentity of the ID's entity.
         try graph?.fire(self)
-        let index = try attribute(key)
-        return attributes.indices.contains(index) ? attributes[index] : .null
+        return attribute(try attributeIndex(key))
     }
 
     /// Sets an attribute, after converting the value to its type.
     public func setValue(_ value: AttributeValue, forKey key: String) throws {
         let graph = try requireContext()
         try graph.fire(self)
-        let index = try attribute(key)
+        let index = try attributeIndex(key)
         let description = shape.attributes[index]
         guard !description.isDerived else {
             throw ManagedObjectError(.wrongType, "\(shape.name).\(key) is derived by the store and cannot be set")
@@ -154,8 +136,7 @@ extension ManagedObject {
             throw ManagedObjectError(.wrongType, "the value does not fit the type of \(shape.name).\(key)")
         }
         try graph.markChanged(self)
-        attributes[index] = converted
-        changed.insert(.attribute(index))
+        set(converted, at: index)
     }
 
     /// Sets an attribute; nil clears it.
@@ -163,7 +144,7 @@ extension ManagedObject {
         try setValue(value?.attributeValue ?? AttributeValue.null, forKey: key)
     }
 
-    private func attribute(_ key: String) throws -> Int {
+    private func attributeIndex(_ key: String) throws -> Int {
         guard let property = shape.property(key) else {
             throw ManagedObjectError(.unknownProperty, "\(shape.name) has no property \(key)")
         }
@@ -178,8 +159,8 @@ extension ManagedObject {
         var result = changed.filter { property in
             switch property {
             case .attribute(let index):
-                !shape.attributes[index].isTransient && attributes[index] != (base?.attributes[index] ?? .null)
-            case .toOne(let index): toOnes[index] != (base?.toOnes[index] ?? nil)
+                !shape.attributes[index].isTransient && attribute(index) != (base?.attribute(index) ?? .null)
+            case .toOne(let index): toOne(index) != base?.toOne(index)
             case .toMany: false
             }
         }

@@ -1,15 +1,27 @@
 import StoreAccess
-public import StoreFormat
 
 /// The cached rows of a store, one copy for all contexts.
 ///
 /// A row stays cached while a context retains it. A newer row replaces an older one, never the reverse: a row that was read
 /// before a change of the object, and arrives after it, is not kept.
 struct RowCache {
-    private struct Entry {
-        /// Nil after the row was forgotten, until it is read again.
-        var row: RowSnapshot?
-        var uses: Int
+    /// A retained row, found in a set by its ID; eight bytes.
+    private enum Entry: Hashable {
+        case row(RowSnapshot)
+        /// A row that was forgotten and not read again; also to search for a row.
+        case id(ManagedObjectID)
+
+        var row: RowSnapshot? { if case .row(let row) = self { row } else { nil } }
+
+        private var id: ManagedObjectID {
+            switch self {
+            case .row(let row): row.id
+            case .id(let id): id
+            }
+        }
+
+        static func == (first: Entry, second: Entry) -> Bool { first.id == second.id }
+        func hash(into hasher: inout Hasher) { hasher.combine(id) }
     }
 
     /// The rows of a root entity, by primary key.
@@ -17,7 +29,9 @@ struct RowCache {
         /// The maximum number of changes that are remembered one by one.
         private static let mostChanges = 4096
 
-        var entries: [Int64: Entry] = [:]
+        private(set) var entries: Set<Entry> = []
+        /// The number of uses of a row beyond the first.
+        private var furtherUses: [Int64: Int] = [:]
         /// The times of the latest changes, also of rows without a retain.
         private var changes: [Int64: ContinuousClock.Instant] = [:]
         private var lastChange: ContinuousClock.Instant?
@@ -34,17 +48,44 @@ struct RowCache {
             lastChange = max(lastChange ?? time, time)
         }
 
-        /// Drops the value of a row unless it is newer than `time`.
-        mutating func forget(_ key: Int64, olderThan time: ContinuousClock.Instant) {
-            change(key, at: time)
-            guard let entry = entries.index(forKey: key), let row = entries.values[entry].row, row.time <= time else {
+        func row(of id: ManagedObjectID) -> RowSnapshot? { entries.firstIndex(of: .id(id)).flatMap { entries[$0].row } }
+
+        /// Reserves capacity for `count` more rows.
+        mutating func reserve(_ count: Int) { entries.reserveCapacity(entries.count + count) }
+
+        /// Keeps the newer of the cached and the given row; `uses` are added, and a row without any is not kept.
+        mutating func update(_ row: RowSnapshot, _ key: Int64, adding uses: Int) {
+            guard let index = entries.firstIndex(of: .id(row.id)) else {
+                guard uses > 0 else { return }
+                entries.insert(current(row, key).map(Entry.row) ?? .id(row.id))
+                if uses > 1 { furtherUses[key] = uses - 1 }
                 return
             }
-            entries.values[entry].row = nil
+            if uses > 0 { furtherUses[key, default: 0] += uses }
+            if let kept = entries[index].row {
+                if kept.time <= row.time { entries.update(with: .row(row)) }
+            } else if let row = current(row, key) {
+                entries.update(with: .row(row))
+            }
+        }
+
+        /// Removes one use of a row, and the row with its last one.
+        mutating func release(_ id: ManagedObjectID, _ key: Int64) {
+            guard let further = furtherUses[key] else {
+                entries.remove(.id(id))
+                return
+            }
+            furtherUses[key] = further > 1 ? further - 1 : nil
+        }
+
+        /// Drops the value of a row unless it is newer than `time`.
+        mutating func forget(_ id: ManagedObjectID, _ key: Int64, olderThan time: ContinuousClock.Instant) {
+            change(key, at: time)
+            if let row = row(of: id), row.time <= time { entries.update(with: .id(id)) }
         }
 
         /// The row, or nil if the object was changed since it was read.
-        func current(_ row: RowSnapshot, _ key: Int64) -> RowSnapshot? {
+        private func current(_ row: RowSnapshot, _ key: Int64) -> RowSnapshot? {
             guard let change = changes[key] ?? lastOtherChange else { return row }
             return change > row.time ? nil : row
         }
@@ -56,18 +97,15 @@ struct RowCache {
     /// The number of rows kept.
     var count: Int { tables.values.reduce(0) { $0 + $1.entries.count } }
 
-    func row(of id: ManagedObjectID) -> RowSnapshot? {
-        guard let key = id.primaryKey else { return nil }
-        return tables[id.rootName]?.entries[key]?.row
-    }
+    func row(of id: ManagedObjectID) -> RowSnapshot? { tables[id.rootName]?.row(of: id) }
 
     /// The rows of several objects, in the order of the IDs.
     func rows(of ids: [ManagedObjectID]) -> [RowSnapshot?] {
-        var (root, entries): (String?, [Int64: Entry]?)
+        var (root, table): (String?, Table?)
         return ids.map { id in
             // Consecutive objects usually have the same table.
-            if id.rootName != root { (root, entries) = (id.rootName, tables[id.rootName]?.entries) }
-            return id.primaryKey.flatMap { entries?[$0]?.row }
+            if id.rootName != root { (root, table) = (id.rootName, tables[id.rootName]) }
+            return table?.row(of: id)
         }
     }
 
@@ -86,23 +124,13 @@ struct RowCache {
             // Rows are sorted by table: move each table out only once.
             let root = rows[next].id.rootName
             var table = tables.removeValue(forKey: root) ?? Table()
-            if uses > 0 { table.entries.reserveCapacity(table.entries.count + rows.endIndex - next) }
+            if uses > 0 { table.reserve(rows.endIndex - next) }
             while next < rows.endIndex, rows[next].id.rootName == root {
                 let row = rows[next]
                 next += 1
                 guard let key = row.id.primaryKey else { continue }
                 if areSaved { table.change(key, at: row.time) }
-                if var entry = table.entries[key] {
-                    entry.uses += uses
-                    if let kept = entry.row {
-                        if kept.time <= row.time { entry.row = row }
-                    } else {
-                        entry.row = table.current(row, key)
-                    }
-                    table.entries[key] = entry
-                } else if uses > 0 {
-                    table.entries[key] = Entry(row: table.current(row, key), uses: uses)
-                }
+                table.update(row, key, adding: uses)
             }
             tables[root] = table
         }
@@ -110,14 +138,8 @@ struct RowCache {
 
     /// Releases a row.
     mutating func release(_ id: ManagedObjectID) {
-        guard let key = id.primaryKey, let table = tables.index(forKey: id.rootName),
-            let entry = tables.values[table].entries.index(forKey: key)
-        else { return }
-        if tables.values[table].entries.values[entry].uses > 1 {
-            tables.values[table].entries.values[entry].uses -= 1
-        } else {
-            tables.values[table].entries.remove(at: entry)
-        }
+        guard let key = id.primaryKey, let table = tables.index(forKey: id.rootName) else { return }
+        tables.values[table].release(id, key)
     }
 
     /// Drops the values of rows, even of retained ones, unless they are newer than `time`: the next access reads the
@@ -128,43 +150,12 @@ struct RowCache {
         for id in ids {
             guard let key = id.primaryKey else { continue }
             if id.rootName != root {
-                tables[id.rootName, default: Table()].forget(key, olderThan: time)
+                tables[id.rootName, default: Table()].forget(id, key, olderThan: time)
                 (root, table) = (id.rootName, tables.index(forKey: id.rootName))
             } else if let table {
-                tables.values[table].forget(key, olderThan: time)
+                tables.values[table].forget(id, key, olderThan: time)
             }
         }
-    }
-}
-
-/// The stored values of one object: attributes and to-one destinations, without to-many ones.
-package final class RowSnapshot: Sendable {
-    package let id: ManagedObjectID
-    /// The version (`Z_OPT`), which every save of the object increments.
-    package let version: Int64
-    /// Indexed as in the entity's shape; null for an attribute without a column.
-    package let attributes: [AttributeValue]
-    package let toOnes: [ManagedObjectID?]
-    /// The time of the read or write.
-    package let time: ContinuousClock.Instant
-
-    package init(
-        id: ManagedObjectID,
-        version: Int64,
-        attributes: [AttributeValue],
-        toOnes: [ManagedObjectID?],
-        time: ContinuousClock.Instant
-    ) {
-        self.id = id
-        self.version = version
-        self.attributes = attributes
-        self.toOnes = toOnes
-        self.time = time
-    }
-
-    /// The row with another time of its read or write.
-    func read(at time: ContinuousClock.Instant) -> RowSnapshot {
-        RowSnapshot(id: id, version: version, attributes: attributes, toOnes: toOnes, time: time)
     }
 }
 
@@ -179,10 +170,4 @@ struct RowQuery: Sendable {
     var order: String?
     var limit: Int?
     var offset = 0
-}
-
-/// The value of an attribute, or the destination of a to-one relationship.
-public enum PropertyValue: Hashable, Sendable {
-    case attribute(AttributeValue)
-    case object(ManagedObjectID?)
 }

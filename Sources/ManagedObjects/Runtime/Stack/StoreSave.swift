@@ -258,7 +258,7 @@ struct StoreSave {
             guard let base = update.base else { continue }
             let shape = try model.entity(base.id.entityName)
             for case (let name, .object(let id)) in update.values.sorted(by: { $0.key < $1.key }) {
-                guard case .toOne(let number)? = shape.property(name), let former = base.toOnes[number],
+                guard case .toOne(let number)? = shape.property(name), let former = base.toOne(number),
                     doomed.contains(former), let key = try key(of: update.id)
                 else { continue }
                 try writer.set(key, name, to: nil)
