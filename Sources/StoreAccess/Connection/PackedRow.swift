@@ -44,12 +44,11 @@ package struct PackedRow: Sendable {
 
     /// Copies the values of some columns; the field numbers are the indexes of `columns`.
     package init(_ row: borrowing StoreRow, _ columns: [Int]) {
-        let values = columns.map { row.stored($0) }
         let start = Self.prefix + columns.count
         bytes = withUnsafeTemporaryAllocation(of: UInt8.self, capacity: columns.count) { marks in
             var size = start
-            for (field, value) in values.enumerated() {
-                let (mark, length) = Self.mark(of: value)
+            for (field, column) in columns.enumerated() {
+                let (mark, length) = Self.mark(of: row.stored(column))
                 marks.initializeElement(at: field, to: mark.byte)
                 size += mark.width + length
             }
@@ -58,8 +57,8 @@ package struct PackedRow: Sendable {
                 Self.store(Int64(columns.count), width: Self.prefix, to: target, at: 0)
                 target[Self.prefix..<start].copyBytes(from: marks)
                 var end = start
-                for (field, value) in values.enumerated() {
-                    end = Self.append(value, Mark(byte: marks[field]), to: target, at: end)
+                for (field, column) in columns.enumerated() {
+                    end = Self.append(row.stored(column), Mark(byte: marks[field]), to: target, at: end)
                 }
                 count = end
             }

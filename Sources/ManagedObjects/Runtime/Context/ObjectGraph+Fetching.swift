@@ -1,5 +1,5 @@
 extension ObjectGraph {
-    /// Returns the objects of rows that were just read; registered objects keep their values.
+    /// Returns the objects of different rows that were just read; registered objects keep their values.
     ///
     /// With `isFilling`, fills all faults.
     func objects(for rows: [RowSnapshot], isFilling: Bool = false) throws -> [ManagedObject] {
@@ -9,8 +9,9 @@ extension ObjectGraph {
         var new: [RowSnapshot] = []
         // Consecutive rows usually have the same entity: reuse its maker.
         var maker: Maker?
+        let knowsObjects = registeredCount > 0
         for row in rows {
-            if let object = registered(row.id) {
+            if knowsObjects, let object = registered(row.id) {
                 if object.isFault { takeEntity(of: row, for: object) }
                 result.append(object)
                 continue
@@ -48,6 +49,11 @@ extension ObjectGraph {
         for object in missing where present.contains(object.objectID) { object.status.insert(.holdsRow) }
         _ = try source.rows(of: faults.filter { $0.status.contains(.holdsRow) }.map(\.objectID), maximumAge: nil)
     }
+}
+
+/// A weak reference to a graph, one for all of its objects: making one for each would take a tenth of a fetch.
+final class GraphReference {
+    weak var graph: ObjectGraph?
 }
 
 /// A registered object that the context does not retain, found in a set by its ID; eight bytes.

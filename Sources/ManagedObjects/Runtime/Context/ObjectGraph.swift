@@ -4,6 +4,8 @@ internal import StoreFormat
 final class ObjectGraph {
     let source: any ObjectSource
     weak var context: ManagedObjectContext?
+    /// How its objects refer to it.
+    private let reference = GraphReference()
 
     /// The maximum age of a cached row that fills a fault; negative for any age.
     var stalenessInterval: Double = -1
@@ -48,6 +50,7 @@ final class ObjectGraph {
 
     init(_ source: any ObjectSource) {
         self.source = source
+        reference.graph = self
     }
 
     deinit {
@@ -67,13 +70,13 @@ final class ObjectGraph {
     var registeredCount: Int { registry.count }
 
     func registered(_ id: ManagedObjectID) -> ManagedObject? {
-        if let object = reference(id)?.object { return object }
+        if let object = known(id) { return object }
         guard id.isTemporaryID, let id = permanentIDs[id] else { return nil }
-        return reference(id)?.object
+        return known(id)
     }
 
-    private func reference(_ id: ManagedObjectID) -> ObjectReference? {
-        registry.firstIndex(of: ObjectReference(to: id)).map { registry[$0] }
+    private func known(_ id: ManagedObjectID) -> ManagedObject? {
+        registry.firstIndex(of: ObjectReference(to: id)).flatMap { registry[$0].object }
     }
 
     /// Reserves capacity for `count` more objects.
@@ -104,7 +107,7 @@ final class ObjectGraph {
     }
 
     func make(_ id: ManagedObjectID, _ maker: Maker, _ status: ManagedObject.Status) -> ManagedObject {
-        let registration = ManagedObject.Registration(id: id, shape: maker.shape, graph: self, status: status)
+        let registration = ManagedObject.Registration(id: id, shape: maker.shape, owner: reference, status: status)
         let object = maker.type.init(registration)
         registry.update(with: ObjectReference(object))
         if retainsRegisteredObjects { retained.insert(object) }
@@ -155,13 +158,13 @@ final class ObjectGraph {
         strike(ObjectIdentifier(object), object.objectID)
         if object.status.contains(.holdsRow) { source.release(object.objectID) }
         object.status = .gone
-        object.graph = nil
+        object.owner = nil
         if !object.prefetched.isEmpty { object.values.prefetched = [:] }
     }
 
     /// Registers a removed object again.
     func register(_ object: ManagedObject) {
-        object.graph = self
+        object.owner = reference
         registry.update(with: ObjectReference(object))
         if retainsRegisteredObjects { retained.insert(object) }
     }

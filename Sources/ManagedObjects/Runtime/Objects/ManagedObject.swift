@@ -21,7 +21,8 @@ open class ManagedObject {
     public internal(set) var objectID: ManagedObjectID
     /// The shape of the concrete entity once it is known; an ID may name an ancestor.
     package internal(set) var shape: ObjectShape
-    weak var graph: ObjectGraph?
+    /// The graph of its context; nil after the object left it.
+    var owner: GraphReference?
     var content = ObjectContent.nothing
     /// Less than the depth of every prefetched object, which prevents retain cycles.
     var depth: UInt32 = 0
@@ -31,7 +32,7 @@ open class ManagedObject {
     public required init(_ registration: Registration) {
         objectID = registration.id
         shape = registration.shape
-        graph = registration.graph
+        owner = registration.owner
         status = registration.status
     }
 
@@ -41,7 +42,7 @@ open class ManagedObject {
     public struct Registration {
         let id: ManagedObjectID
         let shape: ObjectShape
-        let graph: ObjectGraph?
+        let owner: GraphReference?
         let status: Status
     }
 
@@ -64,6 +65,8 @@ open class ManagedObject {
     public var changedValueKeys: [String] {
         changedProperties().map(shape.name(of:)).sorted(by: ManagedObjectModel.inByteOrder)
     }
+
+    var graph: ObjectGraph? { owner?.graph }
 
     /// The graph of the context; throws for an object without a context, because its changes could never be saved.
     func requireContext() throws -> ObjectGraph {

@@ -55,14 +55,18 @@ struct RowCache {
 
         /// Keeps the newer of the cached and the given row; `uses` are added, and a row without any is not kept.
         mutating func update(_ row: RowSnapshot, _ key: Int64, adding uses: Int) {
-            guard let index = entries.firstIndex(of: .id(row.id)) else {
-                guard uses > 0 else { return }
-                entries.insert(current(row, key).map(Entry.row) ?? .id(row.id))
-                if uses > 1 { furtherUses[key] = uses - 1 }
-                return
+            var kept = Entry.id(row.id)
+            if uses > 0 {
+                let (isNew, present) = entries.insert(current(row, key).map(Entry.row) ?? kept)
+                let further = isNew ? uses - 1 : uses
+                if further > 0 { furtherUses[key, default: 0] += further }
+                if isNew { return }
+                kept = present
+            } else {
+                guard let index = entries.firstIndex(of: kept) else { return }
+                kept = entries[index]
             }
-            if uses > 0 { furtherUses[key, default: 0] += uses }
-            if let kept = entries[index].row {
+            if let kept = kept.row {
                 if kept.time <= row.time { entries.update(with: .row(row)) }
             } else if let row = current(row, key) {
                 entries.update(with: .row(row))
@@ -86,7 +90,7 @@ struct RowCache {
 
         /// The row, or nil if the object was changed since it was read.
         private func current(_ row: RowSnapshot, _ key: Int64) -> RowSnapshot? {
-            guard let change = changes[key] ?? lastOtherChange else { return row }
+            guard lastChange != nil, let change = changes[key] ?? lastOtherChange else { return row }
             return change > row.time ? nil : row
         }
     }
