@@ -68,8 +68,8 @@ enum NewRelayFile {
     static func createIfAbsent(_ name: String, likeStore store: String, in folder: Directory) throws {
         if try folder.isIntroduced(name) {
             guard try folder.status(of: name)?.size == 0 else { return }
-            // Its creator may have been killed before it removed its temporary folder. No process searches for one beside
-            // a file with content, so the removal must be durable before the first write.
+            // The process that created the file may have been killed before it removed its temporary folder. Beside a file
+            // with content, no process searches for such a folder, so the removal must be durable before the first write.
             folder.removeUnintroduced()
             return try folder.synchronize()
         }

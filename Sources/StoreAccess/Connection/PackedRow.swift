@@ -42,6 +42,9 @@ package struct PackedRow: Sendable {
     /// The number of bytes of the number of fields.
     private static let prefix = 2
 
+    /// The size of the packed values.
+    package var byteCount: Int { bytes.count }
+
     /// Copies the values of some columns; the field numbers are the indexes of `columns`.
     package init(_ row: borrowing StoreRow, _ columns: [Int]) {
         let start = Self.prefix + columns.count
@@ -102,8 +105,10 @@ package struct PackedRow: Sendable {
             store(pattern, width: mark.width, to: target, at: offset)
         case .blob, .text, .textUTF16LittleEndian, .textUTF16BigEndian:
             return SQLValue.withBytes(of: value) { bytes in
+                // Without memory for the value, SQLite may have given another length before.
+                let bytes = UnsafeRawBufferPointer(rebasing: bytes.prefix(target.count - end))
                 store(Int64(bytes.count), width: mark.width, to: target, at: offset)
-                UnsafeMutableRawBufferPointer(rebasing: target[end..<end + bytes.count]).copyMemory(from: bytes)
+                UnsafeMutableRawBufferPointer(rebasing: target[end...]).copyMemory(from: bytes)
                 return end + bytes.count
             }
         }

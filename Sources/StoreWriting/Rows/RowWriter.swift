@@ -8,6 +8,9 @@ package import StoreFormat
 /// It uses the store's actual tables and columns (``StoreLayout``), so it writes genuine stores and our own alike. All
 /// calls between two of ``beginSave()`` belong to one transaction; ``save(from:deadline:_:)`` opens and ends one.
 package final class RowWriter {
+    /// The number of insertions for which memory is reserved in advance.
+    private static let mostReserved: Int64 = 1_000_000
+
     package let connection: StoreConnection
     package let layout: StoreLayout
     package let external: ExternalDataWriter?
@@ -160,6 +163,7 @@ package final class RowWriter {
             [.integer(last + count), .integer(root.number)]
         )
         if firstNewKeys[entity.root] == nil { firstNewKeys[entity.root] = last + 1 }
+        changes.reserve(Int(clamping: min(count, Self.mostReserved)))
         return last + 1
     }
 
@@ -188,13 +192,14 @@ package final class RowWriter {
     ) throws {
         let plan = try plan(of: key.entity)
         for name in values.keys { _ = try settable(name, in: plan) }
-        let arguments = try plan.inserted.map { attribute in
-            try encoded(values[attribute.description.name] ?? .null, for: attribute, of: key)
+        var arguments = Self.heads(key, plan, version)
+        for attribute in plan.inserted {
+            arguments.append(try encoded(values[attribute.description.name] ?? .null, for: attribute, of: key))
         }
         // A column without a given value gets its own default.
         var columns: [String: SQLValue] = [:]
         for attribute in plan.unknownColumns { columns[attribute.column] = values[attribute.description.name] }
-        try insert(key, plan, arguments, columns, toOne: destinations, version: version)
+        try insert(key, plan, arguments, columns, toOne: destinations)
     }
 
     /// The attributes that the row of a new object is written with; triggers compute the derived ones.
@@ -212,21 +217,30 @@ package final class RowWriter {
     ) throws {
         let plan = try plan(of: key.entity)
         guard values.count == plan.encoders.count else { throw unfit("\(key.entity) lacks some of its values") }
-        var arguments: [SQLValue] = []
-        arguments.reserveCapacity(values.count)
+        var arguments = Self.heads(key, plan, version)
         for index in values.indices {
             arguments.append(try plan.encoders[index].column(values[index], external: external))
         }
-        try insert(key, plan, arguments, toOne: destinations, version: version)
+        try insert(key, plan, arguments, toOne: destinations)
     }
 
+    /// The first three values of a row, in an array with room for the others.
+    private static func heads(_ key: ObjectKey, _ plan: EntityPlan, _ version: Int64) -> [SQLValue] {
+        var values: [SQLValue] = []
+        values.reserveCapacity(3 + plan.inserted.count + plan.entity.relationships.count)
+        values.append(.integer(key.primaryKey))
+        values.append(.integer(plan.entity.number))
+        values.append(.integer(version))
+        return values
+    }
+
+    /// Inserts a row with the values of its first three columns and of the inserted attributes.
     private func insert(
         _ key: ObjectKey,
         _ plan: EntityPlan,
-        _ values: [SQLValue],
+        _ values: consuming [SQLValue],
         _ columns: [String: SQLValue] = [:],
-        toOne destinations: [String: ObjectKey],
-        version: Int64
+        toOne destinations: [String: ObjectKey]
     ) throws {
         guard !plan.entity.isAbstract else { throw unfit("\(key.entity) is abstract and cannot have objects") }
         var destinations = destinations
@@ -240,13 +254,11 @@ package final class RowWriter {
             try release(destination, from: place.description, before: key)
             row.merge(try self.columns(of: place, leadingTo: destination, in: plan.entity)) { $1 }
         }
-        let keyColumns = row.keys.sorted()
-        var arguments: [SQLValue] = [.integer(key.primaryKey), .integer(plan.entity.number), .integer(version)]
-        arguments.reserveCapacity(3 + values.count + keyColumns.count)
-        arguments += values
-        arguments += keyColumns.compactMap { row[$0] }
-        try write(plan.insertion(keyColumns), arguments, of: key)
+        let keyColumns = row.isEmpty ? [] : row.keys.sorted()
+        for column in keyColumns { if let value = row[column] { values.append(value) } }
+        try write(plan.insertion(keyColumns), values, of: key)
         changes.insert(key)
+        guard !destinations.isEmpty else { return }
         for (name, destination) in destinations.sorted(by: { $0.key < $1.key }) {
             try follow(key, try toOne(name, of: key).description, to: destination)
         }

@@ -42,6 +42,12 @@ package struct SaveChanges: Sendable {
     /// True for an object whose version this save has raised.
     package func hasUpdated(_ key: ObjectKey) -> Bool { slots[key] != nil }
 
+    /// Reserves capacity for `count` more insertions.
+    mutating func reserve(_ count: Int) {
+        insertionOrder.reserveCapacity(insertionOrder.count + count)
+        isInserted.reserveCapacity(isInserted.count + count)
+    }
+
     mutating func insert(_ key: ObjectKey) {
         insertionOrder.append(key)
         isInserted.insert(key)

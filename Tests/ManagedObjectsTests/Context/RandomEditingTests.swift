@@ -1,8 +1,9 @@
 import ChangeMerging
-import ManagedObjects
 import StoreFormat
 import TestSupport
 import Testing
+
+@testable import ManagedObjects
 
 /// Two contexts edit one store at random and merge each other's saves.
 @Suite("Random editing in two contexts")
@@ -14,12 +15,16 @@ struct RandomEditingTests {
     func converge(_ seed: UInt64) throws {
         let stack = try SiblingStack(Library.model)
         let (first, second) = (stack.main, stack.background)
-        let observations = [
-            first.onDidSave { notice in second.performAndWait { _ = try? $0.mergeChanges(fromContextDidSave: notice) }
-            },
-            second.onDidSave { notice in first.performAndWait { _ = try? $0.mergeChanges(fromContextDidSave: notice) }
-            },
-        ]
+        let observations = [(first, second), (second, first)]
+            .map { saving, other in
+                saving.onDidSave { notice in
+                    other.performAndWait { context in
+                        let unsaved = UnsavedValues(of: context)
+                        try? context.mergeChanges(fromContextDidSave: notice)
+                        #expect(unsaved.lost == [], "seed \(seed)")
+                    }
+                }
+            }
         for context in [first, second] {
             context.performAndWait {
                 $0.mergePolicy = .mergeByPropertyObjectTrump
@@ -56,6 +61,31 @@ struct RandomEditingTests {
             }
             return result
         }
+    }
+}
+
+/// The values that a merge must keep: attributes that were set, and to-one relationships that were cleared.
+private struct UnsavedValues {
+    private let attributes: [(object: ManagedObject, index: Int, value: AttributeValue)]
+    private let cleared: [(object: ManagedObject, index: Int)]
+
+    init(of context: isolated ManagedObjectContext) {
+        let changes = context.registeredObjects.filter { $0.isUpdated || $0.isInserted }
+            .flatMap { object in object.changed.map { (object, $0) } }
+        attributes = changes.compactMap { object, property in
+            if case .attribute(let index) = property { (object, index, object.attribute(index)) } else { nil }
+        }
+        cleared = changes.compactMap { object, property in
+            if case .toOne(let index) = property, object.toOne(index) == nil { (object, index) } else { nil }
+        }
+    }
+
+    /// The properties that have other values now; an object that was deleted has none.
+    var lost: [String] {
+        attributes.filter { $0.object.graph != nil && $0.object.attribute($0.index) != $0.value }
+            .map { "\($0.object.shape.name).\($0.object.shape.attributes[$0.index].name)" }
+            + cleared.filter { $0.object.graph != nil && $0.object.toOne($0.index) != nil }
+            .map { "\($0.object.shape.name).\($0.object.shape.toOnes[$0.index].name)" }
     }
 }
 

@@ -87,7 +87,7 @@ extension ObjectGraph {
         func renamed(_ id: ManagedObjectID) -> ManagedObjectID { ids[id] ?? id }
         for object in registeredObjects {
             object.renameDestinations(renamed)
-            for index in object.toManys.keys { object.values.toManys[index]?.rename(renamed) }
+            for index in object.toManys.keys { object.ownValues().toManys[index]?.rename(renamed) }
         }
     }
 
@@ -119,7 +119,7 @@ extension ObjectGraph {
             if object.status.contains(.deleted) {
                 // Its new version is the base for conflict detection. The object remains deleted, and its delete rules also
                 // apply to the destinations that the other context gave it.
-                _ = object.forgetDestinations()
+                object.forgetDestinations()
                 undone.append(object)
                 if object.base != nil {
                     object.dropBase()
@@ -128,7 +128,7 @@ extension ObjectGraph {
                 }
             } else if object.isFault {
                 // A fault reads the new row on its next access.
-                _ = object.forgetDestinations()
+                object.forgetDestinations()
                 if isRereading { unread.append(id) }
             } else {
                 known.append(object)
@@ -160,11 +160,11 @@ extension ObjectGraph {
                     continue
                 }
                 try markChanged(object)
-                object.values.set(nil as ManagedObjectID?, at: index)
+                object.ownValues().setToOne(nil, at: index)
             }
             for index in object.toManys.keys where object.toManys[index]?.leads(to: gone) == true {
                 try markChanged(object)
-                object.values.toManys[index]?.drop(gone)
+                object.ownValues().toManys[index]?.drop(gone)
             }
         }
         try settlePendingChanges()

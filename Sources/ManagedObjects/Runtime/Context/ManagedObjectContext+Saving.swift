@@ -129,7 +129,7 @@ extension ObjectGraph {
             for id in link.added { try add(object(id), to: owner, index) }
             if let order = link.order {
                 try markChanged(owner)
-                owner.values.toManys[index, default: ToManyValue()].arrange(order.map { permanentIDs[$0] ?? $0 })
+                owner.ownValues().toManys[index, default: ToManyValue()].arrange(order.map { permanentIDs[$0] ?? $0 })
             }
         }
         for deletion in request.deletions {

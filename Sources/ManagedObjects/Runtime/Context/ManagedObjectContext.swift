@@ -257,6 +257,7 @@ extension ObjectGraph {
         let object = try object(id)
         try fire(object)
         guard object.status.isDisjoint(with: [.deleted, .gone]) else { return nil }
+        if case .row(let row) = object.content { return row.read(at: .now) }
         return RowSnapshot(
             id: object.objectID,
             version: object.base?.version ?? 0,

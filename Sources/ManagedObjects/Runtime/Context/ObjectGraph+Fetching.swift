@@ -1,7 +1,7 @@
 extension ObjectGraph {
-    /// Returns the objects of different rows that were just read; registered objects keep their values.
+    /// Returns the objects of rows that were just read; registered objects keep their values.
     ///
-    /// With `isFilling`, fills all faults.
+    /// `rows` must not repeat an ID. With `isFilling`, fills all faults.
     func objects(for rows: [RowSnapshot], isFilling: Bool = false) throws -> [ManagedObject] {
         let model = try source.shape()
         var result: [ManagedObject] = []
@@ -51,7 +51,7 @@ extension ObjectGraph {
     }
 }
 
-/// A weak reference to a graph, one for all of its objects: making one for each would take a tenth of a fetch.
+/// A weak reference to a graph, which all of its objects share: a weak reference in each would take a tenth of a fetch.
 final class GraphReference {
     weak var graph: ObjectGraph?
 }
@@ -108,7 +108,7 @@ struct ObjectReference: Hashable {
         }
     }
 
-    /// The ID, which equals that of the object as long as the object is registered.
+    /// The object's ID; while it is registered, it changes to an equal one only.
     private var id: ManagedObjectID {
         switch form {
         case .plain(let object): object._withUnsafeGuaranteedRef(\.objectID)

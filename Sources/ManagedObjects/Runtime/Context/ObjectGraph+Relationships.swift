@@ -6,7 +6,7 @@ extension ObjectGraph {
         try willChange(object)
         let relationship = object.shape.toOnes[index]
         let former = object.toOne(index)
-        object.set(destination?.objectID, at: index)
+        object.setToOne(destination?.objectID, at: index)
         guard former != destination?.objectID, let inverse = relationship.inverse else { return }
         if let former { try detach(self.object(former), inverse, from: object) }
         if let destination { try attach(destination, inverse, to: object, relationship.name) }
@@ -24,7 +24,7 @@ extension ObjectGraph {
         }
         guard object.shape.toManys[index].isOrdered else { return }
         try markChanged(object)
-        object.values.toManys[index, default: ToManyValue()].arrange(destinations.map(\.objectID))
+        object.ownValues().toManys[index, default: ToManyValue()].arrange(destinations.map(\.objectID))
     }
 
     func add(_ destination: ManagedObject, to object: ManagedObject, _ index: Int) throws {
@@ -65,7 +65,7 @@ extension ObjectGraph {
                 target.toOne(index) == object.objectID
             else { return }
             try willChange(target)
-            target.set(nil as ManagedObjectID?, at: index)
+            target.setToOne(nil, at: index)
         case .attribute, nil: break
         }
     }
@@ -87,7 +87,7 @@ extension ObjectGraph {
             try willChange(target)
             guard case .toOne(let index)? = target.shape.property(inverse) else { return }
             let displaced = target.toOne(index)
-            target.set(object.objectID, at: index)
+            target.setToOne(object.objectID, at: index)
             if let displaced, displaced != object.objectID { try detach(self.object(displaced), name, from: target) }
         case .attribute, nil: break
         }
@@ -104,7 +104,7 @@ extension ObjectGraph {
     /// Changes the cached members of a to-many relationship; the argument of `body` is whether it is ordered.
     private func change(_ object: ManagedObject, _ index: Int, _ body: (inout ToManyValue, Bool) -> Void) throws {
         try markChanged(object)
-        body(&object.values.toManys[index, default: ToManyValue()], object.shape.toManys[index].isOrdered)
+        body(&object.ownValues().toManys[index, default: ToManyValue()], object.shape.toManys[index].isOrdered)
     }
 }
 
@@ -118,7 +118,7 @@ extension ObjectGraph {
             forgetInsertion(object)
             if news.inserted.remove(object) == nil { news.deleted.insert(object) }
         } else {
-            if object.order == 0 { object.values.order = nextOrder() }
+            if object.order == 0 { object.ownValues().order = nextOrder() }
             deleted.insert(object)
             news.deleted.insert(object)
         }

@@ -193,7 +193,7 @@ extension ObjectGraph {
         if outcome.isMerged {
             // The merge policy changed the request: only the store knows the members of relationships.
             for object in Array(others.union(changed)) + saved.map(\.object) {
-                _ = object.forgetDestinations()
+                object.forgetDestinations()
             }
         }
         forget(outcome.deleted.subtracting(gone.map(\.objectID)))
@@ -223,7 +223,7 @@ extension ObjectGraph {
         guard !deleted.isEmpty else { return }
         for object in registeredObjects {
             for index in object.toManys.keys where object.toManys[index]?.leads(to: deleted) == true {
-                object.values.toManys[index]?.drop(deleted)
+                object.ownValues().toManys[index]?.drop(deleted)
             }
         }
         for id in deleted { if let object = registered(id) { forgetRow(of: object) } }
@@ -244,9 +244,9 @@ extension ObjectGraph {
         let attributes = object.shape.transientAttributes.isEmpty ? [] : object.attributes
         let toManys = object.toManys
         fill(object, from: row)
-        if !toManys.isEmpty { object.values.toManys = toManys }
+        if !toManys.isEmpty { object.ownValues().toManys = toManys }
         for index in object.shape.transientAttributes where attributes.indices.contains(index) {
-            object.values.set(attributes[index], at: index)
+            if attributes[index] != object.attribute(index) { object.ownValues().set(attributes[index], at: index) }
         }
     }
 }

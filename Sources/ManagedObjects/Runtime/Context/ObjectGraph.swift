@@ -4,7 +4,7 @@ internal import StoreFormat
 final class ObjectGraph {
     let source: any ObjectSource
     weak var context: ManagedObjectContext?
-    /// How its objects refer to it.
+    /// The weak reference that its objects share.
     private let reference = GraphReference()
 
     /// The maximum age of a cached row that fills a fault; negative for any age.
@@ -107,7 +107,12 @@ final class ObjectGraph {
     }
 
     func make(_ id: ManagedObjectID, _ maker: Maker, _ status: ManagedObject.Status) -> ManagedObject {
-        let registration = ManagedObject.Registration(id: id, shape: maker.shape, owner: reference, status: status)
+        let registration = ManagedObject.Registration(
+            id: id,
+            shape: maker.shape,
+            graphReference: reference,
+            status: status
+        )
         let object = maker.type.init(registration)
         registry.update(with: ObjectReference(object))
         if retainsRegisteredObjects { retained.insert(object) }
@@ -158,13 +163,13 @@ final class ObjectGraph {
         strike(ObjectIdentifier(object), object.objectID)
         if object.status.contains(.holdsRow) { source.release(object.objectID) }
         object.status = .gone
-        object.owner = nil
-        if !object.prefetched.isEmpty { object.values.prefetched = [:] }
+        object.graphReference = nil
+        if !object.prefetched.isEmpty { object.ownValues().prefetched = [:] }
     }
 
     /// Registers a removed object again.
     func register(_ object: ManagedObject) {
-        object.owner = reference
+        object.graphReference = reference
         registry.update(with: ObjectReference(object))
         if retainsRegisteredObjects { retained.insert(object) }
     }
@@ -209,8 +214,8 @@ final class ObjectGraph {
             }
             object.status.remove(.fault)
             object.status.insert(.deleted)
-            object.values.attributes = object.shape.attributes.map { _ in .null }
-            object.values.toOnes = object.shape.toOnes.map { _ in nil }
+            object.ownValues().attributes = object.shape.attributes.map { _ in .null }
+            object.ownValues().toOnes = object.shape.toOnes.map { _ in nil }
             return
         }
         fill(object, from: row)
@@ -259,7 +264,7 @@ final class ObjectGraph {
             let name = object.shape.toManys[index].name
             stored = try source.destinations(of: [object.objectID], name)[object.objectID] ?? []
         }
-        object.values.toManys[index, default: ToManyValue()].base = stored
+        object.ownValues().toManys[index, default: ToManyValue()].base = stored
         mayHaveDestinations = true
         return value.members(of: stored)
     }
@@ -275,7 +280,7 @@ final class ObjectGraph {
             for index in object.toManys.keys where object.toManys[index]?.base != nil {
                 let destination = entities[object.shape.toManys[index].destination]
                 if destination.map({ roots.contains($0.root) }) ?? true {
-                    object.values.toManys[index]?.base = nil
+                    object.ownValues().toManys[index]?.base = nil
                 } else {
                     mayHaveDestinations = true
                 }
@@ -299,7 +304,7 @@ final class ObjectGraph {
 
     /// Adds a new object, or one inserted by a child context, to the inserted objects.
     func note(_ object: ManagedObject) {
-        object.values.order = nextOrder()
+        object.ownValues().order = nextOrder()
         inserted.insert(object)
         news.inserted.insert(object)
     }
@@ -325,7 +330,7 @@ final class ObjectGraph {
             )
         }
         remember(object)
-        if object.order == 0 { object.values.order = nextOrder() }
+        if object.order == 0 { object.ownValues().order = nextOrder() }
         if !object.status.contains(.inserted) { object.status.insert(.updated) }
         touched.insert(object)
     }

@@ -115,7 +115,7 @@ extension ObjectGraph {
             var next: [ManagedObject] = []
             for (owner, ids) in try destinations(name, of: owners) {
                 let destinations = try ids.map(object)
-                owner.values.prefetched[name] = destinations.filter { hold($0, by: owner) }
+                owner.ownValues().prefetched[name] = destinations.filter { hold($0, by: owner) }
                 next += destinations.filter { seen.insert($0).inserted }
             }
             try holdRows(of: next.filter(\.isFault))
@@ -160,7 +160,7 @@ extension ObjectGraph {
         if !unread.isEmpty { mayHaveDestinations = true }
         for owner in unread {
             guard case .toMany(let index) = owner.shape.property(name) else { continue }
-            owner.values.toManys[index, default: ToManyValue()].base = read[owner.objectID] ?? []
+            owner.ownValues().toManys[index, default: ToManyValue()].base = read[owner.objectID] ?? []
         }
         for owner in owners {
             guard case .toMany(let index) = owner.shape.property(name) else { continue }

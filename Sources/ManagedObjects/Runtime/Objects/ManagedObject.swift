@@ -22,7 +22,7 @@ open class ManagedObject {
     /// The shape of the concrete entity once it is known; an ID may name an ancestor.
     package internal(set) var shape: ObjectShape
     /// The graph of its context; nil after the object left it.
-    var owner: GraphReference?
+    var graphReference: GraphReference?
     var content = ObjectContent.nothing
     /// Less than the depth of every prefetched object, which prevents retain cycles.
     var depth: UInt32 = 0
@@ -32,7 +32,7 @@ open class ManagedObject {
     public required init(_ registration: Registration) {
         objectID = registration.id
         shape = registration.shape
-        owner = registration.owner
+        graphReference = registration.graphReference
         status = registration.status
     }
 
@@ -42,7 +42,7 @@ open class ManagedObject {
     public struct Registration {
         let id: ManagedObjectID
         let shape: ObjectShape
-        let owner: GraphReference?
+        let graphReference: GraphReference?
         let status: Status
     }
 
@@ -66,7 +66,7 @@ open class ManagedObject {
         changedProperties().map(shape.name(of:)).sorted(by: ManagedObjectModel.inByteOrder)
     }
 
-    var graph: ObjectGraph? { owner?.graph }
+    var graph: ObjectGraph? { graphReference?.graph }
 
     /// The graph of the context; throws for an object without a context, because its changes could never be saved.
     func requireContext() throws -> ObjectGraph {

@@ -1,10 +1,10 @@
 internal import StoreFormat
 
-/// What an object knows besides its ID.
+/// The values of an object.
 ///
 /// Most objects have exactly the values of their row, and share it with the cache.
 enum ObjectContent {
-    /// Nothing, as a fault.
+    /// None: the object is a fault.
     case nothing
     case row(RowSnapshot)
     case values(ObjectValues)
@@ -15,12 +15,13 @@ enum ObjectContent {
     }
 }
 
-/// The values of an object that differ from its row, and what else was read or changed.
+/// The values of an object that differs from its row, or of which destinations of to-many relationships were read.
 final class ObjectValues {
     /// The row as last read or saved; nil before the first save.
     var base: RowSnapshot?
-    /// The attributes and to-one destinations; nil while they are those of the base.
+    /// All attributes, once one differs from the base.
     var attributes: [AttributeValue]?
+    /// All destinations of to-one relationships, once one differs from the base.
     var toOnes: [ManagedObjectID?]?
     var toManys: [Int: ToManyValue] = [:]
     /// The attributes and to-one relationships that were set since the base was read.
@@ -42,8 +43,8 @@ final class ObjectValues {
         prefetched = other.prefetched
     }
 
-    /// True if nothing differs from the row.
-    private var isOfRow: Bool {
+    /// True if the object has nothing but its row.
+    private var isRowAlone: Bool {
         attributes == nil && toOnes == nil && toManys.isEmpty && changed.isEmpty && order == 0 && prefetched.isEmpty
     }
 
@@ -52,24 +53,25 @@ final class ObjectValues {
         attributes?[index] = value
     }
 
-    func set(_ destination: ManagedObjectID?, at index: Int) {
+    func setToOne(_ destination: ManagedObjectID?, at index: Int) {
         if toOnes == nil { toOnes = base?.toOnes ?? [] }
         toOnes?[index] = destination
     }
 
     /// Takes the values of another row, and reapplies unsaved changes of attributes and to-one relationships.
     fileprivate func rebase(on row: RowSnapshot, keepingChanges: Bool) -> ObjectContent {
-        let former = (attributes: attributes ?? base?.attributes, toOnes: toOnes ?? base?.toOnes)
+        // A property that was set is in these lists, and a cleared relationship is nil there.
+        let (formerAttributes, formerToOnes) = (attributes, toOnes)
         (base, attributes, toOnes) = (row, nil, nil)
-        forgetDestinations()
+        if !toManys.isEmpty { forgetDestinations() }
         for property in keepingChanges ? changed : [] {
             switch property {
-            case .attribute(let index): if let value = former.attributes?[index] { set(value, at: index) }
-            case .toOne(let index): if let destination = former.toOnes?[index] { set(destination, at: index) }
+            case .attribute(let index): if let formerAttributes { set(formerAttributes[index], at: index) }
+            case .toOne(let index): if let formerToOnes { setToOne(formerToOnes[index], at: index) }
             case .toMany: break
             }
         }
-        return isOfRow ? .row(row) : .values(self)
+        return isRowAlone ? .row(row) : .values(self)
     }
 
     /// Drops destinations that were read, and keeps changes.
@@ -140,8 +142,8 @@ extension ManagedObject {
         if case .values(let values) = content { values.prefetched } else { [:] }
     }
 
-    /// The object's own values, for changes; made from its row if it has none.
-    var values: ObjectValues {
+    /// The object's own values, for a change; an object that has none gets them.
+    func ownValues() -> ObjectValues {
         if case .values(let values) = content { return values }
         let values = ObjectValues(base)
         content = .values(values)
@@ -150,18 +152,21 @@ extension ManagedObject {
 
     /// Sets an attribute, and records the change.
     func set(_ value: AttributeValue, at index: Int) {
+        let values = ownValues()
         values.set(value, at: index)
         values.changed.insert(.attribute(index))
     }
 
     /// Sets the destination of a to-one relationship, and records the change.
-    func set(_ destination: ManagedObjectID?, at index: Int) {
-        values.set(destination, at: index)
+    func setToOne(_ destination: ManagedObjectID?, at index: Int) {
+        let values = ownValues()
+        values.setToOne(destination, at: index)
         values.changed.insert(.toOne(index))
     }
 
     /// Takes the values that the shape's objects have before any is set.
     func takeInitialValues() {
+        let values = ownValues()
         values.attributes = shape.attributes.map(\.initialValue)
         values.toOnes = shape.toOnes.map { _ in nil }
     }
@@ -183,11 +188,13 @@ extension ManagedObject {
     /// Drops the row that its values were read from, and keeps the values.
     func dropBase() {
         guard base != nil else { return }
+        let values = ownValues()
         (values.attributes, values.toOnes) = (attributes, toOnes)
         values.base = nil
     }
 
     /// Drops read destinations of to-many relationships but keeps unsaved changes; false when none were read.
+    @discardableResult
     func forgetDestinations() -> Bool {
         guard case .values(let values) = content, values.toManys.contains(where: { $0.value.base != nil }) else {
             return false
@@ -205,6 +212,6 @@ extension ManagedObject {
         }
         let former = toOnes
         let new = former.map { $0.map(renamed) }
-        if new != former { values.toOnes = new }
+        if new != former { ownValues().toOnes = new }
     }
 }

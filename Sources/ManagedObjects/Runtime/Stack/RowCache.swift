@@ -8,7 +8,7 @@ struct RowCache {
     /// A retained row, found in a set by its ID; eight bytes.
     private enum Entry: Hashable {
         case row(RowSnapshot)
-        /// A row that was forgotten and not read again; also to search for a row.
+        /// A retained row that was forgotten and not read again. It equals the entry with the row, so it also finds that one.
         case id(ManagedObjectID)
 
         var row: RowSnapshot? { if case .row(let row) = self { row } else { nil } }
@@ -53,7 +53,7 @@ struct RowCache {
         /// Reserves capacity for `count` more rows.
         mutating func reserve(_ count: Int) { entries.reserveCapacity(entries.count + count) }
 
-        /// Keeps the newer of the cached and the given row; `uses` are added, and a row without any is not kept.
+        /// Keeps the newer of the cached and the given row, and adds `uses`; a row that is not cached and not used is not added.
         mutating func update(_ row: RowSnapshot, _ key: Int64, adding uses: Int) {
             var kept = Entry.id(row.id)
             if uses > 0 {

@@ -3,13 +3,16 @@ public import StoreFormat
 
 /// The stored values of one object: attributes and to-one destinations, without to-many ones.
 ///
-/// A row that was read from a store stays packed, and decodes a value each time it is asked for: most of the values of
-/// most objects are never used.
+/// A row that was read from a store is kept packed, and a value is decoded each time it is read: most values of most objects
+/// are never used.
 package final class RowSnapshot: Sendable {
     private enum Storage {
         case packed(PackedRow, RowDecoder)
         case values(RowValues)
     }
+
+    /// A row with more bytes is decoded at once, so that all readers share its large values.
+    private static let mostPacked = 2048
 
     package let id: ManagedObjectID
     /// The time of the read or write.
@@ -41,7 +44,17 @@ package final class RowSnapshot: Sendable {
         _ decoder: RowDecoder,
         time: ContinuousClock.Instant
     ) {
-        self.init(id, .packed(row, decoder), time: time)
+        guard row.byteCount > Self.mostPacked else {
+            self.init(id, .packed(row, decoder), time: time)
+            return
+        }
+        self.init(
+            id: id,
+            version: row.integer(RowDecoder.version),
+            attributes: decoder.attributes.indices.map { decoder.attribute($0, of: row) },
+            toOnes: decoder.toOnes.indices.map { decoder.toOne($0, of: row) },
+            time: time
+        )
     }
 
     /// The version (`Z_OPT`), which every save of the object increments.
@@ -52,7 +65,7 @@ package final class RowSnapshot: Sendable {
         }
     }
 
-    /// An attribute, by its index in the entity's shape; null for one without a column.
+    /// An attribute, by its index in the entity's shape; null if the attribute has no column.
     package func attribute(_ index: Int) -> AttributeValue {
         switch storage {
         case .packed(let row, let decoder): decoder.attribute(index, of: row)
@@ -84,7 +97,7 @@ package final class RowSnapshot: Sendable {
         }
     }
 
-    /// False if no destination can be a temporary ID.
+    /// True if a destination may have a temporary ID.
     var mayLeadToNewObjects: Bool { if case .values = storage { true } else { false } }
 
     /// The row with another time of its read or write.
@@ -113,7 +126,7 @@ final class RowDecoder: Sendable {
         let destination: ManagedObjectID.Family
     }
 
-    /// The field with the version.
+    /// The field with the version: each decoder's `columns` begin with it.
     static let version = 0
 
     let family: ManagedObjectID.Family
