@@ -8,9 +8,6 @@ package import StoreFormat
 /// It uses the store's actual tables and columns (``StoreLayout``), so it writes genuine stores and our own alike. All
 /// calls between two of ``beginSave()`` belong to one transaction; ``save(from:deadline:_:)`` opens and ends one.
 package final class RowWriter {
-    /// The number of insertions for which memory is reserved in advance.
-    private static let mostReserved: Int64 = 1_000_000
-
     package let connection: StoreConnection
     package let layout: StoreLayout
     package let external: ExternalDataWriter?
@@ -146,6 +143,9 @@ package final class RowWriter {
 
     // MARK: Insertion
 
+    /// Reserves memory for the changes of a save that inserts `count` objects.
+    package func prepare(forInsertions count: Int) { changes.reserve(count) }
+
     /// Reserves `count` primary keys for objects of an entity, and returns the first.
     ///
     /// Keys belong to the root entity, whose row of `Z_PRIMARYKEY` records the greatest one assigned. In genuine stores
@@ -163,7 +163,6 @@ package final class RowWriter {
             [.integer(last + count), .integer(root.number)]
         )
         if firstNewKeys[entity.root] == nil { firstNewKeys[entity.root] = last + 1 }
-        changes.reserve(Int(clamping: min(count, Self.mostReserved)))
         return last + 1
     }
 
@@ -192,7 +191,7 @@ package final class RowWriter {
     ) throws {
         let plan = try plan(of: key.entity)
         for name in values.keys { _ = try settable(name, in: plan) }
-        var arguments = Self.heads(key, plan, version)
+        var arguments = Self.firstValues(key, plan, version)
         for attribute in plan.inserted {
             arguments.append(try encoded(values[attribute.description.name] ?? .null, for: attribute, of: key))
         }
@@ -217,15 +216,15 @@ package final class RowWriter {
     ) throws {
         let plan = try plan(of: key.entity)
         guard values.count == plan.encoders.count else { throw unfit("\(key.entity) lacks some of its values") }
-        var arguments = Self.heads(key, plan, version)
+        var arguments = Self.firstValues(key, plan, version)
         for index in values.indices {
             arguments.append(try plan.encoders[index].column(values[index], external: external))
         }
         try insert(key, plan, arguments, toOne: destinations)
     }
 
-    /// The first three values of a row, in an array with room for the others.
-    private static func heads(_ key: ObjectKey, _ plan: EntityPlan, _ version: Int64) -> [SQLValue] {
+    /// The values of key, entity and version, in an array with room for the others.
+    private static func firstValues(_ key: ObjectKey, _ plan: EntityPlan, _ version: Int64) -> [SQLValue] {
         var values: [SQLValue] = []
         values.reserveCapacity(3 + plan.inserted.count + plan.entity.relationships.count)
         values.append(.integer(key.primaryKey))

@@ -135,6 +135,34 @@ struct ChildContextTests {
         #expect(try stack.stored("SELECT ZWORD FROM ZTAG") == .text("edited"))
     }
 
+    @Test("A child reads an object under its permanent ID once its parent knows that ID", arguments: [false, true])
+    func permanentIDOfReadObject(obtains: Bool) throws {
+        let stack = try SiblingStack()
+        let parent = ManagedObjectContext(.privateQueue, parent: stack.main)
+        let child = ManagedObjectContext(.privateQueue, parent: parent)
+        try parent.performAndWait { parent in
+            let dummy = try parent.insertDummies(1)[0]
+            try parent.save()
+            #expect(dummy.objectID.isTemporaryID)
+            if obtains {
+                try parent.obtainPermanentIDs(for: [dummy])
+            } else {
+                let notices = Notices()
+                let observation = stack.main.onDidSave { notices.append($0) }
+                defer { observation.cancel() }
+                try stack.main.performAndWait { try $0.save() }
+                try parent.mergeChanges(fromContextDidSave: #require(notices.all.first))
+            }
+            let id = dummy.objectID
+            #expect(!id.isTemporaryID)
+            try child.performAndWait { child in
+                let read = try child.fetch(FetchRequest(entityName: "TestDummy"))
+                #expect(read.map(\.objectID) == [id])
+                #expect(try child.object(with: id) === read.first)
+            }
+        }
+    }
+
     @Test("A child's save that the parent rejects leaves the parent unchanged")
     func allOrNothing() throws {
         let stack = try SiblingStack(Library.model)

@@ -116,7 +116,7 @@ extension ObjectGraph {
         let model = try source.shape()
         for insertion in request.insertions {
             let object = make(insertion.id, try model.entity(insertion.id.entityName), .inserted)
-            object.takeInitialValues()
+            object.takeValues(\.initialValue)
             note(object)
             outcome.inserted.insert(object.objectID)
         }

@@ -257,7 +257,8 @@ extension ObjectGraph {
         let object = try object(id)
         try fire(object)
         guard object.status.isDisjoint(with: [.deleted, .gone]) else { return nil }
-        if case .row(let row) = object.content { return row.read(at: .now) }
+        // The row of an object that was saved to this context has its temporary ID.
+        if case .row(let row) = object.content, row.id == object.objectID { return row.read(at: .now) }
         return RowSnapshot(
             id: object.objectID,
             version: object.base?.version ?? 0,

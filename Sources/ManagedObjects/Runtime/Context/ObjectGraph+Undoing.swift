@@ -17,7 +17,9 @@ struct ObjectMemory {
         object.status = status.union(object.status.intersection(.holdsRow))
         object.objectID = objectID
         object.shape = shape
+        let prefetched = object.prefetched
         object.content = content
+        if !prefetched.isEmpty { object.ownValues().prefetched = prefetched }
         if object.graph == nil { graph.register(object) }
     }
 }

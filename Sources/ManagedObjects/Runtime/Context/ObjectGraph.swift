@@ -214,8 +214,7 @@ final class ObjectGraph {
             }
             object.status.remove(.fault)
             object.status.insert(.deleted)
-            object.ownValues().attributes = object.shape.attributes.map { _ in .null }
-            object.ownValues().toOnes = object.shape.toOnes.map { _ in nil }
+            object.takeValues { _ in .null }
             return
         }
         fill(object, from: row)
@@ -296,7 +295,7 @@ final class ObjectGraph {
             throw ManagedObjectError(.unknownProperty, "\(shape.name) is abstract and cannot have objects")
         }
         let object = make(ManagedObjectID(temporaryIn: shape.temporaryFamily), shape, .inserted)
-        object.takeInitialValues()
+        object.takeValues(\.initialValue)
         note(object)
         object.awakeFromInsert()
         return object

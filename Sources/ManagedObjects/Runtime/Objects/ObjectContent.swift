@@ -9,7 +9,7 @@ enum ObjectContent {
     case row(RowSnapshot)
     case values(ObjectValues)
 
-    /// A copy that later changes of the object do not reach.
+    /// A copy that later changes of the object do not reach, without prefetched destinations.
     func copied() -> ObjectContent {
         if case .values(let values) = self { .values(ObjectValues(copying: values)) } else { self }
     }
@@ -40,7 +40,6 @@ final class ObjectValues {
         toManys = other.toManys
         changed = other.changed
         order = other.order
-        prefetched = other.prefetched
     }
 
     /// True if the object has nothing but its row.
@@ -164,10 +163,10 @@ extension ManagedObject {
         values.changed.insert(.toOne(index))
     }
 
-    /// Takes the values that the shape's objects have before any is set.
-    func takeInitialValues() {
+    /// Takes a value for each attribute, and no destinations of to-one relationships.
+    func takeValues(_ value: (AttributeDescription) -> AttributeValue) {
         let values = ownValues()
-        values.attributes = shape.attributes.map(\.initialValue)
+        values.attributes = shape.attributes.map(value)
         values.toOnes = shape.toOnes.map { _ in nil }
     }
 

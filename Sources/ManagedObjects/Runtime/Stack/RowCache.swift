@@ -8,7 +8,8 @@ struct RowCache {
     /// A retained row, found in a set by its ID; eight bytes.
     private enum Entry: Hashable {
         case row(RowSnapshot)
-        /// A retained row that was forgotten and not read again. It equals the entry with the row, so it also finds that one.
+        /// A retained row that was forgotten and not read again. It equals the entry of the row with this ID, and is used to
+        /// search for that entry.
         case id(ManagedObjectID)
 
         var row: RowSnapshot? { if case .row(let row) = self { row } else { nil } }
@@ -55,19 +56,19 @@ struct RowCache {
 
         /// Keeps the newer of the cached and the given row, and adds `uses`; a row that is not cached and not used is not added.
         mutating func update(_ row: RowSnapshot, _ key: Int64, adding uses: Int) {
-            var kept = Entry.id(row.id)
+            let cached: Entry
             if uses > 0 {
-                let (isNew, present) = entries.insert(current(row, key).map(Entry.row) ?? kept)
+                let (isNew, present) = entries.insert(current(row, key).map(Entry.row) ?? .id(row.id))
                 let further = isNew ? uses - 1 : uses
                 if further > 0 { furtherUses[key, default: 0] += further }
                 if isNew { return }
-                kept = present
+                cached = present
             } else {
-                guard let index = entries.firstIndex(of: kept) else { return }
-                kept = entries[index]
+                guard let index = entries.firstIndex(of: .id(row.id)) else { return }
+                cached = entries[index]
             }
-            if let kept = kept.row {
-                if kept.time <= row.time { entries.update(with: .row(row)) }
+            if let cachedRow = cached.row {
+                if cachedRow.time <= row.time { entries.update(with: .row(row)) }
             } else if let row = current(row, key) {
                 entries.update(with: .row(row))
             }

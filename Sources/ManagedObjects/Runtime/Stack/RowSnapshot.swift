@@ -97,7 +97,7 @@ package final class RowSnapshot: Sendable {
         }
     }
 
-    /// True if a destination may have a temporary ID.
+    /// False only for a row as a store returned it, of which no destination has a temporary ID.
     var mayLeadToNewObjects: Bool { if case .values = storage { true } else { false } }
 
     /// The row with another time of its read or write.

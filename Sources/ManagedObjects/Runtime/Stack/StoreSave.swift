@@ -63,6 +63,7 @@ struct StoreSave {
         try writer.delete(request.deletions.compactMap { try key(of: $0.id) })
         try takeKeys()
         if request.parksUniqueValues { try parkUniqueValues() }
+        writer.prepare(forInsertions: request.insertions.count)
         for index in request.insertions.indices { try insert(at: index) }
         for update in request.updates { try writeAttributes(update) }
         // Clear references first, so that the destination of a one-to-one relationship is free for its next owner.
