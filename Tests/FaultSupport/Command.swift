@@ -33,9 +33,7 @@ package struct Command: Sendable {
     private static let startsVariable = "STORE_MIGRATE_STARTS"
 
     /// The folder with the tests, their programs and the tool.
-    package static var buildFolder: String {
-        URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent().path
-    }
+    package static var buildFolder: String { Checkout.products }
 
     /// The variable that names the folder of the debug build of the tests; without it, the folder of this program.
     package static let testsVariable = "STORE_MIGRATE_TEST_BUILD"

@@ -6,15 +6,15 @@ import Testing
 /// A package outside this one, below a path with a space, whose target the plugin builds again and again.
 @Suite("The plugin GenerateManagedObjects in another package", .verify)
 struct PluginTests {
-    private static let package = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
-
     private let scratch: ScratchFolder
+    private let package: ClientPackage
     private var folder: String { scratch.path + "/the app" }
     private var sources: String { folder + "/Sources/App" }
 
     init() throws {
         scratch = try ScratchFolder()
-        try write(
+        package = try ClientPackage(folder: scratch.path + "/the app")
+        try package.write(
             "Package.swift",
             """
             // swift-tools-version: 6.2
@@ -22,7 +22,7 @@ struct PluginTests {
 
             let package = Package(
                 name: "strangers-app",
-                dependencies: [.package(name: "store-migrate", path: "\(Self.package)")],
+                dependencies: [.package(name: "store-migrate", path: "\(Checkout.path)")],
                 targets: [
                     .executableTarget(
                         name: "App",
@@ -33,21 +33,11 @@ struct PluginTests {
             )
             """
         )
-        try FileManager.default.copyItem(
-            atPath: Self.package + "/Package.resolved",
-            toPath: folder + "/Package.resolved"
-        )
-    }
-
-    private func write(_ path: String, _ text: String) throws {
-        let file = URL(filePath: folder + "/" + path)
-        try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
-        try Data(text.utf8).write(to: file)
     }
 
     private func writeModel(_ path: String, _ entity: String, _ attributes: String...) throws {
         let list = attributes.map { "<attribute name=\"\($0)\" optional=\"YES\" attributeType=\"String\"/>" }.joined()
-        try write(
+        try package.write(
             "Sources/App/\(path).xcdatamodeld/\(path.split(separator: "/").last ?? "").xcdatamodel/contents",
             "<?xml version=\"1.0\"?><model><entity name=\"\(entity)\">\(list)</entity></model>"
         )
@@ -56,16 +46,7 @@ struct PluginTests {
     /// Prints the names of the listed properties.
     private func writeMain(_ classes: String...) throws {
         let lines = classes.map { "print(\"\($0)\", \($0).properties.map(\\.name))" }
-        try write("Sources/App/main.swift", "import ManagedObjects\n\n" + lines.joined(separator: "\n") + "\n")
-    }
-
-    /// Shares the folder of products with the other suite of packages: building the dependencies takes minutes.
-    private func run() throws -> (status: Int32, output: String) {
-        let run = try ChildProgram.run(
-            ["swift", "run", "--package-path", folder, "--force-resolved-versions", "--jobs", "2"]
-                + ["--scratch-path", Self.package + "/.build/strangers", "App"]
-        )
-        return (run.status, run.output)
+        try package.write("Sources/App/main.swift", "import ManagedObjects\n\n" + lines.joined(separator: "\n") + "\n")
     }
 
     /// Leaves a store whose log has committed pages that its main file lacks.
@@ -92,23 +73,23 @@ struct PluginTests {
         try writeModel("old ones/Habits", "Book", "title")
         try execute("Plain.sqlite", "CREATE TABLE t (x)")
         try writeMain("Habit", "Book")
-        let first = try run()
+        let first = try package.run("App")
         #expect(first.status == 0 && first.output.hasSuffix("Habit [\"name\"]\nBook [\"title\"]\n"), "\(first)")
 
         try writeStore("Songs.sqlite")
         try writeMain("Habit", "Book", "Song")
         let files = try FileManager.default.contentsOfDirectory(atPath: sources).sorted()
-        let third = try run()
+        let third = try package.run("App")
         #expect(third.output.hasSuffix("Book [\"title\"]\nSong [\"name\"]\n"), "\(third)")
         #expect(try FileManager.default.contentsOfDirectory(atPath: sources).sorted() == files)
 
         try writeMain("Habit", "Book")
         try writeModel("Habits", "Habit", "name", "rank")
-        let second = try run()
+        let second = try package.run("App")
         #expect(second.output.hasSuffix("Habit [\"name\", \"rank\"]\nBook [\"title\"]\n"), "\(second)")
 
         try writeModel("old ones/Habits", "Habit", "title")
-        let clash = try run()
+        let clash = try package.run("App")
         #expect(clash.status != 0)
         #expect(clash.output.contains("/Sources/App/Habits.xcdatamodeld"), "\(clash)")
         #expect(clash.output.contains("/Sources/App/old ones/Habits.xcdatamodeld"))

@@ -6,16 +6,12 @@ import Testing
 /// A package outside this one whose targets each contain a genuine store, from which the plugin writes their classes.
 @Suite("Generated classes in another package", .verify)
 struct StrangersObjectsTests {
-    private static let package = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
-
     private let scratch: ScratchFolder
+    private let package: ClientPackage
 
-    init() throws { scratch = try ScratchFolder() }
-
-    private func write(_ path: String, _ text: String) throws {
-        let file = URL(filePath: scratch.path + "/" + path)
-        try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
-        try Data(text.utf8).write(to: file)
+    init() throws {
+        scratch = try ScratchFolder()
+        package = try ClientPackage(folder: scratch.path)
     }
 
     @Test(
@@ -28,7 +24,7 @@ struct StrangersObjectsTests {
         for (number, model) in models.enumerated() {
             let module = "Model\(number)"
             let folder = "Sources/\(module)"
-            try write("\(folder)/Support.swift", Self.support)
+            try package.write("\(folder)/Support.swift", Self.support)
             let source = try model.withPath { path in
                 let from = model.isStore ? URL(filePath: path).deletingLastPathComponent() : URL(filePath: path)
                 let to = scratch.path + "/\(folder)/" + (model.isStore ? "store" : from.lastPathComponent)
@@ -36,15 +32,15 @@ struct StrangersObjectsTests {
                 return try ModelSource(path: path)
             }
             let text = ManagedObjectSource(model: source.model, annotations: source.annotations, origin: "").text
-            try write("\(folder)/Comparison.swift", Self.comparison(of: text))
+            try package.write("\(folder)/Comparison.swift", Self.comparison(of: text))
             if model.isStore {
                 let path = scratch.path + "/\(folder)/store/" + model.fileName
                 calls.append("report(\"\(model)\", try \(module).compare(URL(filePath: \"\(path)\")))")
             }
         }
         let modules = models.indices.map { "Model\($0)" }
-        try write("Package.swift", Self.manifest(modules))
-        try write(
+        try package.write("Package.swift", Self.manifest(modules))
+        try package.write(
             "Sources/compare/main.swift",
             "import Foundation\n" + modules.map { "import \($0)\n" }.joined() + """
 
@@ -55,14 +51,7 @@ struct StrangersObjectsTests {
                 \(calls.joined(separator: "\n"))
                 """
         )
-        try FileManager.default.copyItem(
-            atPath: Self.package + "/Package.resolved",
-            toPath: scratch.path + "/Package.resolved"
-        )
-        let run = try ChildProgram.run(
-            ["swift", "run", "--package-path", scratch.path, "--force-resolved-versions", "--jobs", "2"]
-                + ["--scratch-path", Self.package + "/.build/strangers", "compare"]
-        )
+        let run = try package.run("compare")
         #expect(run.status == 0, "\(run.output.suffix(6000))")
         // The package manager also warns of files beside a store that no target claims.
         let warnings = run.output.split(separator: "\n").filter { $0.contains(/\.swift:\d+:\d+: warning:/) }
@@ -90,7 +79,7 @@ struct StrangersObjectsTests {
 
             let package = Package(
                 name: "strangers-objects",
-                dependencies: [.package(name: "store-migrate", path: "\(package)")],
+                dependencies: [.package(name: "store-migrate", path: "\(Checkout.path)")],
                 targets: [
             \(targets.joined(separator: "\n"))
                     .executableTarget(name: "compare", dependencies: [\(names)]),

@@ -7,10 +7,10 @@ import Testing
 /// Compiles the file that apps on Apple's platforms copy, against a stub of what it uses there, and runs it with the stub.
 @Suite("The file for Apple's platforms", .verify)
 struct ApplePlatformsTests {
-    private static let file = Package.path + "/Fixtures/ApplePlatforms/SharedStore.swift"
-    private static let stub = Package.path + "/Tests/CoreDataStub"
+    private static let file = Checkout.path + "/Fixtures/ApplePlatforms/SharedStore.swift"
+    private static let stub = Checkout.path + "/Tests/CoreDataStub"
     private static let page =
-        Package.path + "/Sources/StoreStrategies/StoreStrategies.docc/DescriptionsOnApplePlatforms.md"
+        Checkout.path + "/Sources/StoreStrategies/StoreStrategies.docc/DescriptionsOnApplePlatforms.md"
 
     private let folder = FileManager.default.temporaryDirectory
         .appending(path: "store-migrate-\(UUID().uuidString)", directoryHint: .isDirectory)

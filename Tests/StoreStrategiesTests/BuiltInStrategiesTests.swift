@@ -2,6 +2,7 @@ import BuiltInStrategies
 import FoundationEssentials
 import StoreMigrationTesting
 import StoreStrategies
+import TestSupport
 import Testing
 
 @Suite("The built-in strategies")
@@ -23,7 +24,7 @@ struct BuiltInStrategiesTests {
             ]
         )
         for name in names {
-            let folder = Package.path + "/Plugins/" + name
+            let folder = Checkout.path + "/Plugins/" + name
             let files = try FileManager.default.contentsOfDirectory(atPath: folder)
             #expect(files == ["\(name)Strategy.swift"])
         }

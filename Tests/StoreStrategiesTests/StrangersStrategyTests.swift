@@ -42,7 +42,7 @@ struct StrangersStrategyTests {
 
     @Test("The strategy and the test that Plugins/README.md prints compile and pass")
     func printed() throws {
-        let readme = try String(contentsOfFile: Package.path + "/Plugins/README.md", encoding: .utf8)
+        let readme = try String(contentsOfFile: Checkout.path + "/Plugins/README.md", encoding: .utf8)
         let blocks = try ["```swift PatientTimeout/PatientTimeoutStrategy.swift\n", "```swift test\n"]
             .map { start in
                 let rest = try #require(readme.range(of: start).map { readme[$0.upperBound...] })
@@ -54,7 +54,7 @@ struct StrangersStrategyTests {
 
     /// Compiles a strategy with a line that tests it, and returns the program's output.
     private func output(of strategy: String, _ test: String) throws -> String {
-        let products = try #require(Self.products)
+        let products = URL(filePath: Checkout.products)
         let scratch = try Scratch()
         try scratch.write(
             "main.swift",
@@ -64,7 +64,7 @@ struct StrangersStrategyTests {
             .flatMap { module in
                 let folder = products.appendingPathComponent("\(module).build").path
                 // The folder keeps the objects of files that were removed since.
-                let sources = try FileManager.default.subpathsOfDirectory(atPath: Package.path + "/Sources/" + module)
+                let sources = try FileManager.default.subpathsOfDirectory(atPath: Checkout.path + "/Sources/" + module)
                 let names = Set(sources.map { URL(fileURLWithPath: $0).lastPathComponent + ".o" })
                 return try FileManager.default.contentsOfDirectory(atPath: folder).filter(names.contains)
                     .map { folder + "/" + $0 }
@@ -76,18 +76,6 @@ struct StrangersStrategyTests {
         )
         #expect(built.status == 0, "\(built.output)")
         return try ChildProgram.run([program]).output
-    }
-
-    /// The build folder, which contains the contract's module.
-    private static var products: URL? {
-        let candidates =
-            CommandLine.arguments.map { URL(fileURLWithPath: $0).deletingLastPathComponent() }
-            + [URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()]
-        return candidates.first {
-            FileManager.default.fileExists(
-                atPath: $0.appendingPathComponent("Modules/StoreStrategies.swiftmodule").path
-            )
-        }
     }
 
     /// A folder that is removed with the test.

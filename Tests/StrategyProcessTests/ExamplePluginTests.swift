@@ -27,7 +27,7 @@ struct ExamplePluginTests {
 
     @Test("The example in Swift passes the compliance test")
     func swift() throws {
-        try ExamplePlugin.copy("PatientTimeout", from: ExamplePlugin.products, to: folder)
+        try ExamplePlugin.copy("PatientTimeout", from: Checkout.products, to: folder)
         let strategy = try folder.strategy("PatientTimeout", within: 600)
         try StrategyComplianceTest(strategy, options: [["seconds": "20"]]).run(on: [StoreFacts()])
         var request = StrategyRequest.sample

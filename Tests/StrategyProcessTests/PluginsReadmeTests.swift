@@ -61,7 +61,7 @@ struct PluginsReadmeTests {
         let request = try JSONDecoder()
             .decode(StrategyRequest.self, from: Data((try Self.blocks()["request"] ?? "").utf8))
         let folder = try PluginFolder()
-        try ExamplePlugin.copy("PatientTimeout", from: ExamplePlugin.products, to: folder)
+        try ExamplePlugin.copy("PatientTimeout", from: Checkout.products, to: folder)
         #expect(try folder.strategy("PatientTimeout").describe(request).values == [.timeout: "300.0"])
     }
 
@@ -77,7 +77,7 @@ struct PluginsReadmeTests {
             .map { try StrategyMessage.Question(line: Array($0.dropFirst(2).utf8)) }
         #expect(questions.count >= 3 && lines.count == 2 * questions.count)
         let folder = try PluginFolder()
-        try ExamplePlugin.copy("PatientTimeout", from: ExamplePlugin.products, to: folder)
+        try ExamplePlugin.copy("PatientTimeout", from: Checkout.products, to: folder)
         let answers = try PluginConversation.answers(
             to: questions.map { try $0.line() },
             from: try #require(try folder.locate("PatientTimeout")),

@@ -12,9 +12,8 @@ package enum Corpus {
     package static let record = "STORE_MIGRATE_CORPUS_RECORD"
 
     package static let folder: String? = {
-        let package = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
         let named = getenv(variable).map { [String(cString: $0)] }
-        return (named ?? [package + "/../shared/corpus", package + "/.build/corpus"])
+        return (named ?? [Checkout.path + "/../shared/corpus", Checkout.path + "/.build/corpus"])
             .lazy.compactMap { (try? Directory.open(path: $0))?.path }.first
     }()
 

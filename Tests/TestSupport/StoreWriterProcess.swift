@@ -7,30 +7,19 @@ package final class StoreWriterProcess {
 
     /// Starts the program with a connection to the store at `path`, and waits until it is open.
     package init(_ path: String) throws {
-        process = try ChildProgram([Self.path(of: "store-writer"), path])
+        process = try ChildProgram([Checkout.program("store-writer"), path])
         _ = readLine()
     }
 
     /// Starts the program in its loop.
     package init(_ path: String, loop id: Int) throws {
-        process = try ChildProgram([Self.path(of: "store-writer"), path, "--loop", "\(id)"])
+        process = try ChildProgram([Checkout.program("store-writer"), path, "--loop", "\(id)"])
     }
 
     /// Starts another program that answers lines, and waits for its first line.
     package init(program: String, _ arguments: [String]) throws {
-        process = try ChildProgram([Self.path(of: program)] + arguments)
+        process = try ChildProgram([Checkout.program(program)] + arguments)
         _ = readLine()
-    }
-
-    /// The built program, beside the test bundle.
-    package static func path(of program: String) -> String {
-        let products = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
-        let candidates = [products, URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()]
-        for candidate in candidates {
-            let url = candidate.appendingPathComponent(program)
-            if FileManager.default.isExecutableFile(atPath: url.path) { return url.path }
-        }
-        return products.appendingPathComponent(program).path
     }
 
     /// Executes SQL in the program and returns its answer: `ok`, `value …` or `error …`.

@@ -3,18 +3,9 @@ import Foundation
 /// Compiles files of an app that uses the library as it was just built.
 package struct SwiftCompiler {
     /// The build folder, which contains the library's modules.
-    private let products: URL
+    private let products = URL(filePath: Checkout.products)
 
-    package init?() {
-        let candidates =
-            CommandLine.arguments.map { URL(fileURLWithPath: $0).deletingLastPathComponent() }
-            + [URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()]
-        let found = candidates.first {
-            FileManager.default.fileExists(atPath: $0.appendingPathComponent("Modules/ManagedObjects.swiftmodule").path)
-        }
-        guard let found else { return nil }
-        products = found
-    }
+    package init() {}
 
     /// The compiler's diagnostics for the source; empty when it compiles.
     package func complaints(about source: String) throws -> String { try complaints(about: ["App.swift": source]) }

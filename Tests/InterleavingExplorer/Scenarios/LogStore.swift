@@ -48,7 +48,7 @@ package struct LogStore: Sendable {
 
     /// A program that executes statements on a store, one after the other.
     package static func program(_ name: String, on path: String, _ statements: [String]) -> Actor {
-        Actor(name, StoreWriterProcess.path(of: "store-writer"), [path, "--statements"] + statements)
+        Actor(name, Checkout.program("store-writer"), [path, "--statements"] + statements)
     }
 
     /// The answer that a program printed for each of its statements.

@@ -7,7 +7,7 @@ struct ConfinementTests {
 
     @Test("An app that takes only values and IDs out of a context compiles")
     func values() throws {
-        let compiler = try #require(SwiftCompiler())
+        let compiler = SwiftCompiler()
         let source =
             Self.head + """
                 func rename(_ id: ManagedObjectID, in context: ManagedObjectContext) async throws -> String? {
@@ -65,7 +65,7 @@ struct ConfinementTests {
         ]
     )
     func leak(_ function: String) throws {
-        let compiler = try #require(SwiftCompiler())
+        let compiler = SwiftCompiler()
         let complaints = try compiler.complaints(about: Self.head + function + "\n")
         #expect(complaints.contains("App.swift"))
         #expect(complaints.contains("error:"))

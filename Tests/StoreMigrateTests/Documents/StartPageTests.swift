@@ -20,28 +20,18 @@ struct StartPageTests {
     )
     func package() async throws {
         let scratch = try Scratch()
-        func write(_ name: String, _ text: String) throws {
-            let folder = name.split(separator: "/").dropLast().joined(separator: "/")
-            if !folder.isEmpty { _ = try scratch.folder(folder) }
-            _ = try scratch.file(name, Array(text.utf8))
-        }
-        try write("Package.swift", block("swift manifest").replacing("../store-migrate", with: Tool.package))
-        try write("Sources/HabitStrategies/QuickTimeout.swift", block("swift"))
-        try write("Sources/habits/main.swift", block("swift main"))
-        try write("Tests/HabitStrategiesTests/HabitStrategiesTests.swift", block("swift suite"))
-        // The dependencies of this package, which are fetched already.
-        _ = try scratch.copy(Tool.package + "/Package.resolved", as: "Package.resolved")
-        let build = Tool.package + "/.build/strangers"
-        let tested = try await Tool.run(
-            command: ["swift", "test", "--package-path", scratch.path, "--force-resolved-versions", "--jobs", "2"]
-                + ["--scratch-path", build]
-        )
-        #expect(tested.status == 0, "\(tested.output.suffix(4000))\(tested.errors.suffix(4000))")
+        let package = try ClientPackage(folder: scratch.path)
+        try package.write("Package.swift", block("swift manifest").replacing("../store-migrate", with: Checkout.path))
+        try package.write("Sources/HabitStrategies/QuickTimeout.swift", block("swift"))
+        try package.write("Sources/habits/main.swift", block("swift main"))
+        try package.write("Tests/HabitStrategiesTests/HabitStrategiesTests.swift", block("swift suite"))
+        let tested = try package.swift("test")
+        #expect(tested.status == 0, "\(tested.output.suffix(4000))")
         // Top-level code awaits the asynchronous calls without a warning.
-        #expect(!(tested.output + tested.errors).contains("habits/main.swift:"), "\(tested.output)\(tested.errors)")
+        #expect(!tested.output.contains("habits/main.swift:"), "\(tested.output)")
 
         func start(in folder: String) async throws -> Tool.Run {
-            try await Tool.run(command: [build + "/debug/habits"], folder: folder)
+            try await Tool.run(command: [package.program("habits")], folder: folder)
         }
         _ = try scratch.folder("private")
         _ = try scratch.folder("group")

@@ -183,7 +183,7 @@ struct RetireTrapsTests {
         try places.old.directory.removeFile(name)
 
         let (status, output) = try ChildProgram.run(
-            [StoreWriterProcess.path(of: "store-migrate"), "retire", places.oldStore.path],
+            [Checkout.program("store-migrate"), "retire", places.oldStore.path],
             environment: ["TMPDIR": places.old.path + "/nowhere"]
         )
 
