@@ -76,6 +76,22 @@ struct InterleavingTests {
         }
     }
 
+    @Test("A command on a shared store beside programs that write to both places keeps every acknowledged row")
+    func laterCommands() throws {
+        for scenario in try SharedScenario.all() {
+            let stage = try Stage(scenario)
+            for depth in [2, 3] {
+                let exploration = try stage.explore(
+                    .priorities(depth: depth),
+                    runs: Tier.sized(1, inVerify: 8),
+                    seed: Seed.current
+                )
+                print(exploration.summary)
+                #expect(exploration.failure?.violations ?? [] == [])
+            }
+        }
+    }
+
     @Test("Two runs of one schedule of a share and three other programs are equal, step by step")
     func determinism() throws {
         let scenario = try ShareScenario("share-wal", journalMode: "wal")

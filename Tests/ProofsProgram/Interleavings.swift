@@ -4,15 +4,16 @@ import Foundation
 import InterleavingExplorer
 import SafeFiles
 
-/// Shares beside writers, a reader and another share, under a scheduler that decides at every file call and every lock.
+/// Shares beside writers, a reader and another share, and later commands beside writers to both places, under a scheduler that
+/// decides at every file call and every lock.
 ///
 /// Known mistakes calibrate the explorer: a migrator without a lock, a publication that checks first, locks in opposite orders,
 /// and the WAL-reset bug of SQLite, which is in the library itself up to version 3.51.2.
 struct Interleavings: Proof {
     let name = "interleavings"
-    let title = "shares beside writers, readers and shares, as a scheduler interleaves their file calls and locks"
+    let title = "commands beside writers, readers and shares, as a scheduler interleaves their file calls and locks"
 
-    private static let gate = 480
+    private static let gate = 840
     /// The scenarios without the tool.
     static let calibrations = [
         "copy-without-lock-wal-2-2", "copy-with-lock-wal-2-2", "copy-without-lock-delete-1-1",
@@ -33,11 +34,12 @@ struct Interleavings: Proof {
 
     func run(_ scale: Scale) async throws -> Figure {
         if let file = scale.schedule { return try replay(file) }
-        // A calibration alone tries no share.
-        let hasGate = !scale.stopsAtFirst && ShareScenario.names.contains { $0.hasPrefix(scale.only) }
-        var figure = Figure(unit: "schedules of shares", gate: hasGate ? Self.gate : 0)
+        // A calibration alone tries no command.
+        let names = try ShareScenario.names + SharedScenario.names
+        let hasGate = !scale.stopsAtFirst && names.contains { $0.hasPrefix(scale.only) }
+        var figure = Figure(unit: "schedules of commands", gate: hasGate ? Self.gate : 0)
         if !scale.stopsAtFirst { try calibrate(scale, &figure) }
-        try exploreShares(scale, &figure)
+        try exploreCommands(scale, &figure)
         if scale.isExhaustive { try searchShares(scale, &figure) }
         return figure
     }
@@ -54,8 +56,9 @@ struct Interleavings: Proof {
     }
 
     /// Explores each scenario of the tool at each depth.
-    private func exploreShares(_ scale: Scale, _ figure: inout Figure) throws {
-        let scenarios = try ShareScenario.all().filter { $0.name.hasPrefix(scale.only) }
+    private func exploreCommands(_ scale: Scale, _ figure: inout Figure) throws {
+        let all: [any Scenario] = try ShareScenario.all() + SharedScenario.all()
+        let scenarios = all.filter { $0.name.hasPrefix(scale.only) }
         let parts = scenarios.count * Self.depths.count
         for (number, scenario) in scenarios.enumerated() {
             let stage = try Stage(scenario)
@@ -182,7 +185,8 @@ struct Interleavings: Proof {
     /// Repeats one schedule, and prints its steps.
     private func replay(_ file: String) throws -> Figure {
         let schedule = try Schedule(String(contentsOfFile: file, encoding: .utf8))
-        var scenarios: [any Scenario] = try ShareScenario.all() + ShareScenario.small() + [WalResetScenario()]
+        var scenarios: [any Scenario] = try ShareScenario.all() + ShareScenario.small() + SharedScenario.all()
+        scenarios.append(try WalResetScenario())
         for isMistake in [true, false] {
             scenarios.append(try CopyScenario(holdsLock: !isMistake, journalMode: "wal"))
             scenarios.append(try CopyScenario(holdsLock: !isMistake, journalMode: "delete", writers: 1, pairs: 1))

@@ -92,7 +92,7 @@ struct Proofs: AsyncParsableCommand {
         // A selection without commands would report success.
         let known =
             try Commands.names + KnownHistory.all.map(\.name) + SeededMistake.all().map(\.name)
-            + ShareScenario.names + Interleavings.calibrations
+            + ShareScenario.names + SharedScenario.names + Interleavings.calibrations
         guard known.contains(where: { $0.hasPrefix(only) }) else {
             throw ValidationError(
                 "no command, known history or known mistake has a name that begins with '\(only)'; they begin: "

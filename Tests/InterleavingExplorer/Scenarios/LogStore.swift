@@ -35,7 +35,8 @@ package struct LogStore: Sendable {
     /// The rows that every schedule begins with.
     package static var firstRows: Set<Int64> { rows(writer: 0, pair: 0) }
 
-    private static func rows(writer: Int, pair: Int) -> Set<Int64> {
+    /// The rows of a pair.
+    package static func rows(writer: Int, pair: Int) -> Set<Int64> {
         let first = Int64(writer * 1000 + pair * 2)
         return [first, first + 1]
     }

@@ -1,5 +1,4 @@
 import FaultSupport
-import Foundation
 package import SafeFiles
 
 /// `store-migrate share` beside writers, a reader and another share.
@@ -78,13 +77,7 @@ package struct ShareScenario: Scenario {
         let (old, new) = (old(root), new(root))
         let shares = (1...migrators)
             .map { number in
-                let command = Command.tool(["share", old, new, "--old", policy, "--level", "content", "--json"])
-                return Actor(
-                    "share \(number)",
-                    command.executable,
-                    command.arguments,
-                    environment: command.environment
-                )
+                Actor("share \(number)", .tool(["share", old, new, "--old", policy, "--level", "content", "--json"]))
             }
         let writers = (0..<writers)
             .map { $0 + 1 }
@@ -133,7 +126,7 @@ package struct ShareScenario: Scenario {
             }
         let acknowledged = LogStore.acknowledgedRows(of: Array(actors.dropLast(companion == nil ? 0 : 1)), run)
         let everywhere = LogStore.acknowledgedRows(of: actors, run)
-        let outcomes = run.outputs.prefix(migrators).map(Self.outcome)
+        let outcomes = (0..<migrators).map(run.outcome)
         for (number, ending) in run.endings.prefix(migrators).enumerated()
         where ending != .exited(0) && ending != .exited(11) {
             objections.append("share \(number + 1) ended with \(ending), \(outcomes[number])")
@@ -156,24 +149,5 @@ package struct ShareScenario: Scenario {
         objections += LogStore.objections(to: new, "the new store", holding: everywhere)
         if try Set(LogStore.rows(new)) != oldRows.union(everywhere) { objections.append("the two stores differ") }
         return objections
-    }
-
-    /// The outcome that a command reports.
-    private static func outcome(_ lines: [String]) -> String {
-        for line in lines.reversed() {
-            let object = try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
-            if let outcome = object?["outcome"] as? String { return outcome }
-        }
-        return lines.last ?? "no output"
-    }
-}
-
-extension Run {
-    /// The output and endings without the first programs.
-    fileprivate func withoutActors(_ count: Int) -> Run {
-        var run = self
-        run.outputs.removeFirst(count)
-        run.endings.removeFirst(count)
-        return run
     }
 }

@@ -3,6 +3,7 @@ import FoundationEssentials
 import SafeFiles
 import StoreAccess
 import StoreVerification
+import Synchronization
 import TestSupport
 import Testing
 
@@ -239,6 +240,48 @@ struct UnshareTests {
         #expect(try places.isFenced(places.oldStore))
         #expect(try world.content(of: places.oldStore) == before)
         #expect(try unsharing(places).unshareAndWait().outcome == .unshared)
+    }
+
+    /// A wait without pauses takes a whole processor; one that asks before each pause can be cancelled.
+    @Test("While a program holds the old store's write lock, unshare pauses between its tries, and can be cancelled")
+    func waiting() throws {
+        let world = try MergeWorld()
+        let places = world.places
+        try places.share(MergeWorld.capture)
+        try world.add(3, "new", to: places.newStore)
+        let before = try places.digest(of: places.oldStore)
+        for isCancelling in [true, false] {
+            let writer = try StoreConnection(places.oldStore, access: .liveWriting)
+            try writer.beginWriting(deadline: Deadline(after: .seconds(60)))
+            let state = Mutex((isPublishing: false, questions: 0))
+            nonisolated(unsafe) let holder = writer
+            let unsharing = StoreUnsharing(
+                places.oldStore.url,
+                from: places.newStore.url,
+                onProgress: { progress in
+                    if progress.phase == .publishing { state.withLock { $0.isPublishing = true } }
+                }
+            )
+            let result = Result {
+                try unsharing.unshareAndWait(isCancelled: {
+                    let questions = state.withLock { state in
+                        state.questions += state.isPublishing ? 1 : 0
+                        return state.questions
+                    }
+                    if questions == 5 { holder.rollback() }
+                    return isCancelling && questions >= 5
+                })
+            }
+            try writer.close()
+            if isCancelling {
+                let error = #expect(throws: MigrationError.self) { try result.get() }
+                #expect(error?.outcome == .cancelled)
+                #expect(try places.digest(of: places.oldStore) == before)
+            } else {
+                #expect(try result.get().outcome == .unshared)
+                #expect(try world.content(of: places.oldStore).contains("3 new : 3"))
+            }
+        }
     }
 
     @Test("unshare is refused for a store that was never shared")
