@@ -29,9 +29,9 @@ NEEDS := \
   script=bsdutils \
   strace=strace
 
-# `make verify` builds a release without optimization: in a debug build the argument parser checks its declarations again in
-# each call, which takes nine tenths of the time of a short command. Package.swift lists the modules that are optimized all
-# the same. A module is written with its code, not before it: nothing waits for it, and its sources are read once.
+# `make verify` builds a release: in a debug build the argument parser checks its declarations again in each call, which takes
+# nine tenths of the time of a short command. Only the modules that Package.swift lists are optimized. One run of the compiler
+# writes a module and its code: nothing waits for the module, and a second run would read all sources again.
 STORE_MIGRATE_BUILD ?=
 verify: export STORE_MIGRATE_BUILD := -c release -Xswiftc -Onone -Xswiftc -enable-testing \
   -Xswiftc -no-emit-module-separately-wmo
@@ -75,10 +75,7 @@ CLOSING_LINES := Tests/closing-lines .build/tests-swift-testing.xml $(CORPUS_REC
 
 # Before a change lands: all suites, the short proofs, and reports in a browser.
 verify: export STORE_MIGRATE_TIER := verify
-# The proofs wait for programs and locks, so the other checks run beside them.
-verify: test
-	$(MAKE) --no-print-directory --jobs=2 --output-sync=target \
-	  proofs-in-brief reference-check api-check report-test documentation
+verify: test reference-check api-check proofs-in-brief report-test documentation
 	@$(CLOSING_LINES)
 
 # The page of all verbs and options, written from the tool's own help.
@@ -136,7 +133,8 @@ PROOFS = STORE_MIGRATE_TEST_BUILD="$$(swift build --show-bin-path)" "$$(swift bu
 # The harnesses that take a few minutes at most, on the tool that `make test` built.
 proofs-in-brief: install-deps
 	$(BUILD) --build-tests $(SWIFT_FLAGS)
-	"$$($(BUILD) --show-bin-path)/proofs" lives random-kills crash-states lost-syncs races live-writers swaps --walks $(WALKS)
+	"$$($(BUILD) --show-bin-path)/proofs" random-kills crash-states lost-syncs races live-writers swaps
+	$(MAKE) --no-print-directory walks
 
 # Random sequences of commands, different for each commit, and the sequences that once failed.
 WALKS ?= 100
