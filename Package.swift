@@ -12,8 +12,10 @@ let strict: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
-/// The modules in which the tests spend most of their time, only when asked for: `make verify` optimizes these alone, since
-/// an optimized build of all modules takes longer than it saves.
+/// The modules that `make verify` optimizes.
+///
+/// The tests spend most of their time in them, and an optimized build of all modules takes longer than it saves. The frontend's
+/// own option prevails over the `-Onone` of the command line.
 let optimized: Set<String> =
     Context.environment["STORE_MIGRATE_OPTIMIZED"] == "1"
     ? ["SafeFiles", "StoreAccess", "StoreFormat", "ProtocolModel"] : []

@@ -40,7 +40,7 @@ struct MistakePatchesTests {
     @Test("No product code contains a switch for a mistake")
     func noSwitches() throws {
         let (status, output) = try ChildProgram.run([
-            "grep", "-rnE", "--include=*.swift", "isSeeded|SeededBug|SeededMistake|SEEDED_", Self.package + "/Sources",
+            "grep", "-rnE", "--include=*.swift", "isSeeded|SeededBug|SeededMistake|SEEDED_", Checkout.path + "/Sources",
         ])
         #expect(status == 1, "\(output)")
     }
@@ -53,13 +53,11 @@ struct MistakePatchesTests {
         let place = try TemporaryDirectory(prefix: "mistake-patches")
         let file = place.directory.path + "/patch"
         try patch.write(toFile: file, atomically: false, encoding: .utf8)
-        let (status, output) = try ChildProgram.run(["git", "-C", Self.package, "apply", "-C1", "--check", file])
+        let (status, output) = try ChildProgram.run(["git", "-C", Checkout.path, "apply", "-C1", "--check", file])
         #expect(status == 0, "\(output)")
     }
 
-    private static let package = #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined()
-
-    private static func folder(_ name: String) -> String { package + "/Tests/Mistakes/" + name + "/" }
+    private static func folder(_ name: String) -> String { Checkout.path + "/Tests/Mistakes/" + name + "/" }
 
     private static func names(_ folder: String) -> [String] {
         (try? FileManager.default.contentsOfDirectory(atPath: Self.folder(folder)))?.filter { $0.hasSuffix(".patch") }

@@ -10,9 +10,6 @@ import Testing
 
 @Suite("The merge probe")
 struct MergeProbeTests {
-    static let recipes = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().appending(path: "Fixtures/Stores").path
-
     /// Limits that do not cut the probe short on a slow machine.
     static let patient: MergeProbe.Limits = {
         var limits = MergeProbe.Limits()
@@ -27,7 +24,7 @@ struct MergeProbeTests {
     ) throws {
         let scratch = try ScratchFolder()
         let location = scratch.location("store.sqlite")
-        try RecipeBuilder.build(recipeFile: "\(recipes)/\(recipe)/recipe.yaml", at: location)
+        try RecipeBuilder.build(recipeFile: Fixtures.recipe(ofStore: recipe), at: location)
         try withExtendedLifetime(scratch) { try body(location, scratch) }
     }
 

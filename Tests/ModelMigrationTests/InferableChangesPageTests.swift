@@ -5,11 +5,9 @@ import Testing
 
 @Suite("The page of inferable changes")
 struct InferableChangesPageTests {
-    private static let package = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
-
     /// The cells of each row whose first one is code.
     private static func rows() throws -> [[String]] {
-        let folder = try Directory.open(path: package + "/Sources/ModelMigration/ModelMigration.docc")
+        let folder = try Directory.open(path: Checkout.path + "/Sources/ModelMigration/ModelMigration.docc")
         let text = String(decoding: try folder.contents(of: "InferableChanges.md", limit: 1 << 20), as: UTF8.self)
         return text.split(separator: "\n").filter { $0.hasPrefix("| `") }
             .map { row in
@@ -37,7 +35,7 @@ struct InferableChangesPageTests {
         let refusals =
             InferredMappingTests.refused.map { ($0.name, $0.refusals) }
             + MigrationRefusalTests.cases.map { ($0.name, $0.refusals) }
-        let folder = try Directory.open(path: Self.package + "/Tests/ModelMigrationTests")
+        let folder = try Directory.open(path: Checkout.path + "/Tests/ModelMigrationTests")
         let other = String(decoding: try folder.contents(of: "ModelMigratorTests.swift", limit: 1 << 20), as: UTF8.self)
         for row in try Self.rows() {
             let name = try #require(row.last)

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// A known mistake in the commit protocol or in a merge, as a later change might make it: a patch in `Tests/Mistakes`.
 ///
@@ -12,10 +13,9 @@ struct SeededMistake: Sendable, CustomStringConvertible {
     var description: String { name }
 
     /// The programs and the tests with the mistakes.
-    static let buildFolder = package + ".build/mistakes/build/.build/debug"
+    static let buildFolder = Checkout.path + "/.build/mistakes/build/.build/debug"
 
-    private static let package = #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined() + "/"
-    private static let patchFolder = package + "Tests/Mistakes/protocol/"
+    private static let patchFolder = Checkout.path + "/Tests/Mistakes/protocol/"
 
     /// Every mistake of the folder; the patch with the switch names no witness.
     static func all() throws -> [SeededMistake] {

@@ -2,6 +2,7 @@ import SafeFiles
 import StoreAccess
 import StoreFixtures
 import StoreFormat
+import TestSupport
 import Testing
 
 @Suite("The habit calendar")

@@ -1,6 +1,7 @@
 import StoreAccess
 import StoreFixtures
 import StoreFormat
+import TestSupport
 import Testing
 
 @Suite("Built stores, read with the code for genuine stores")
@@ -11,7 +12,7 @@ struct StoreLayoutTests {
             "inheritance", "many-to-many", "ordered", "one-sided-relationship", "unusual-names", "all-types",
             "history-on",
         ]
-        .map { Fixtures.stores + "/\($0)/recipe.yaml" }
+        .map(Fixtures.recipe(ofStore:))
 
     private static func layout(_ connection: StoreConnection) throws -> StoreLayout {
         let cache = try connection.value("SELECT Z_CONTENT FROM Z_MODELCACHE")?.blob ?? []

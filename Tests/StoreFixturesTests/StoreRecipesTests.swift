@@ -1,6 +1,7 @@
 import SafeFiles
 import StoreAccess
 import StoreFixtures
+import TestSupport
 import Testing
 
 @Suite("The stores in Fixtures/Stores")

@@ -7,8 +7,7 @@ import Testing
 
 @Suite("Plugins/README.md", .verify, .enabled(if: PluginSandbox.isKernelAble, "needs Landlock"))
 struct PluginsReadmeTests {
-    private static let folder =
-        "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/") + "/Plugins/"
+    private static let folder = Checkout.path + "/Plugins/"
 
     private static func text(_ name: String) throws -> String {
         try String(contentsOf: URL(filePath: folder + name), encoding: .utf8)

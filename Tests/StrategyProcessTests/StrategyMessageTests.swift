@@ -7,8 +7,7 @@ import Testing
 
 @Suite("The wire")
 struct StrategyMessageTests {
-    private static let folder =
-        "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/") + "/Fixtures/Messages/"
+    private static let folder = Fixtures.folder + "/Messages/"
 
     /// The lines of a recorded conversation: those of the host begin with `>`, the plugin's with `<`.
     private static func lines(_ name: String) throws -> [(isQuestion: Bool, bytes: [UInt8])] {

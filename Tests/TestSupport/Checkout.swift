@@ -12,3 +12,16 @@ package enum Checkout {
     /// A program of the same build.
     package static func program(_ name: String) -> String { products + "/" + name }
 }
+
+/// The recipes of this package.
+package enum Fixtures {
+    /// The folder of all.
+    package static let folder = Checkout.path + "/Fixtures"
+    /// The folder of the small stores, each with a `recipe.yaml`.
+    package static let stores = folder + "/Stores"
+    /// The recipe of the example's store.
+    package static let habitCalendar = folder + "/HabitCalendar/HabitCalendar.yaml"
+
+    /// The recipe of a small store.
+    package static func recipe(ofStore name: String) -> String { stores + "/\(name)/recipe.yaml" }
+}

@@ -134,8 +134,9 @@ public enum SQLiteLibrary {
 package final class BusyWait: Sendable {
     private let limits: Mutex<(deadline: Deadline, monitor: WorkMonitor)>
 
-    package init(deadline: Deadline) {
-        limits = Mutex((deadline, .silent))
+    /// Waits until the deadline, or until the monitor is asked to stop.
+    package init(until deadline: Deadline, _ monitor: WorkMonitor = .silent) {
+        limits = Mutex((deadline, monitor))
     }
 
     /// Installs this as SQLite's busy handler; the connection retains it.
@@ -151,7 +152,7 @@ package final class BusyWait: Sendable {
     }
 
     /// Sets the deadline of later waits; they end early when the monitor is asked to stop.
-    package func begin(until deadline: Deadline, _ monitor: WorkMonitor = .silent) {
+    func begin(until deadline: Deadline, _ monitor: WorkMonitor) {
         limits.withLock { $0 = (deadline, monitor) }
     }
 

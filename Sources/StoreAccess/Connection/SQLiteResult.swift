@@ -28,7 +28,10 @@ struct SQLiteResult {
         // SQLite records the kernel's error for a read or a write, but not for the end of a transaction.
         systemErrors = ([errno] + (connection.map { [sqlite3_system_errno($0)] } ?? [])).map { Errno(rawValue: $0) }
         self.code = code
-        detail = connection.flatMap { sqlite3_errmsg($0) }.map { String(cString: $0) } ?? "no connection"
+        // A step of a backup leaves no message in the connection.
+        let isNamed = connection.map { sqlite3_errcode($0) & 0xff == code & 0xff } ?? false
+        let message = isNamed ? sqlite3_errmsg(connection) : sqlite3_errstr(code)
+        detail = message.map { String(cString: $0) } ?? "no message"
     }
 
     /// True for a schema that SQLite refused because of one of its JSON functions, which have no effects.

@@ -68,7 +68,7 @@ package final class StoreConnection {
         access: Access,
         lockTimeout: Duration
     ) throws(StoreError) {
-        let wait = BusyWait(deadline: Deadline(after: lockTimeout))
+        let wait = BusyWait(until: Deadline(after: lockTimeout))
         let budget = StepBudget()
         do {
             let database = try SQLiteDatabase(vetted, for: access, path: location.path)
@@ -244,20 +244,35 @@ package final class StoreConnection {
         sqlite3_exec(database.handle, "ROLLBACK", nil, nil, nil)
     }
 
-    /// Retries a statement while a lock blocks it: SQLite does not call the busy handler in every case.
+    /// Executes statements, again and again while a lock blocks them.
     package func execute(
         _ sql: String,
         until deadline: Deadline,
         _ monitor: WorkMonitor = .silent
     ) throws(StoreError) {
+        try retry(until: deadline, monitor) { sqlite3_exec($0, sql, nil, nil, nil) }
+    }
+
+    /// Repeats a call of SQLite, which returns its result code, while a lock blocks it.
+    ///
+    /// SQLite does not call the busy handler in every case: a backup calls it only until it has given up once.
+    package func retry(
+        until deadline: Deadline,
+        _ monitor: WorkMonitor = .silent,
+        _ call: (OpaquePointer) -> Int32
+    ) throws(StoreError) {
         let handle = try beginStatement(until: deadline, monitor)
         defer { depth -= 1 }
         while true {
             try monitor.checkCancellation()
-            let code = sqlite3_exec(handle, sql, nil, nil, nil)
-            if code == SQLITE_OK { return }
+            let code = call(handle)
+            if code == SQLITE_OK || code == SQLITE_DONE { return }
             let result = SQLiteResult(code: code, of: handle)
-            guard result.isBusy, wait.step() else { throw result.error(path: location.path) }
+            guard result.isBusy else { throw result.error(path: location.path) }
+            guard wait.step() else {
+                try monitor.checkCancellation()
+                throw result.error(path: location.path)
+            }
         }
     }
 

@@ -88,9 +88,7 @@ public struct StoreInspector: BlockingCalls {
     /// An empty file beside a journal may be a store whose first transaction is being written. Its writer holds a lock
     /// then, and is awaited. Otherwise both are checked twice, because the transaction may have ended in between.
     private func condition(withoutContent location: StoreLocation, in folder: Directory) throws -> StoreCondition? {
-        let deadline = Deadline(after: lockTimeout)
-        let wait = BusyWait(deadline: deadline)
-        wait.begin(until: deadline, monitor)
+        let wait = BusyWait(until: Deadline(after: lockTimeout), monitor)
         var isSeen = false
         while true {
             let status = try folder.status(of: location.name)

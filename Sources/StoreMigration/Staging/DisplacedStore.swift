@@ -75,27 +75,12 @@ final class DisplacedStore {
     }
 
     /// Takes the destination's write lock.
-    ///
-    /// A backup calls the connection's busy handler only until that gives up once, as it does in the checkpoint above.
     func lock() throws {
-        let deadline = context.lockDeadline()
-        let wait = BusyWait(deadline: deadline)
-        wait.begin(until: deadline, context.monitor)
         backup = connection.withHandle { destination in
             image.withHandle { source in sqlite3_backup_init(destination, "main", source, "main") }
         }
         guard backup != nil else { throw failure("the destination cannot be written") }
-        while true {
-            switch sqlite3_backup_step(backup, 0) {
-            case SQLITE_OK, SQLITE_DONE: return
-            case SQLITE_BUSY, SQLITE_LOCKED:
-                guard wait.step() else {
-                    try context.monitor.checkCancellation()
-                    throw StoreError(.busy, path: context.new.path, "another process keeps the store locked")
-                }
-            default: throw failure("the destination cannot be locked")
-            }
-        }
+        try connection.retry(until: context.lockDeadline(), context.monitor) { _ in sqlite3_backup_step(backup, 0) }
     }
 
     /// Copies the displaced store into `folder` unchanged: the main file, its log, its external files.

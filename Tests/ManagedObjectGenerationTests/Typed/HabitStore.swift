@@ -24,8 +24,7 @@ struct HabitStore {
     let container: PersistentContainer
     private let scratch: ScratchFolder
 
-    static let modelPath =
-        "/" + #filePath.split(separator: "/").dropLast(2).joined(separator: "/") + "/Habits.xcdatamodel"
+    static let modelPath = Checkout.path + "/Tests/ManagedObjectGenerationTests/Habits.xcdatamodel"
 
     init() throws {
         scratch = try ScratchFolder()

@@ -39,16 +39,11 @@ final class Scratch {
     /// Builds one of the recipes in `Fixtures/Stores`.
     @discardableResult
     func build(store name: String) throws -> RecipeBuilder.Summary {
-        try RecipeBuilder.build(recipeFile: Fixtures.stores + "/\(name)/recipe.yaml", at: location)
+        try RecipeBuilder.build(recipeFile: Fixtures.recipe(ofStore: name), at: location)
     }
 }
 
-/// The recipes of this package.
-enum Fixtures {
-    static let folder = "/" + #filePath.split(separator: "/").dropLast(4).joined(separator: "/") + "/Fixtures"
-    static let stores = folder + "/Stores"
-    static let habitCalendar = folder + "/HabitCalendar/HabitCalendar.yaml"
-
+extension Fixtures {
     /// The names of the folders in `Fixtures/Stores`.
     static let names: [String] = (try? Directory.open(path: stores).entries()) ?? []
 }

@@ -3,8 +3,7 @@ import Testing
 
 @Suite("The check of public symbols against the changelog")
 struct PublicInterfaceTests {
-    private static let check = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().appending(path: "PublicInterface/check").path
+    private static let check = Tool.package + "/Tests/PublicInterface/check"
 
     private static let before = [
         "A Shape\tstruct Shape", "A Shape.area\tvar area: Double", "A Shape.init(width:)\tinit(width: Int)",

@@ -2,6 +2,7 @@ import ChildProcesses
 import Foundation
 import Glibc
 import SystemPackage
+import TestSupport
 
 @testable import store_migrate
 
@@ -35,8 +36,7 @@ enum Tool {
     }
 
     /// The folder of the package.
-    static let package = FilePath(#filePath).removingLastComponent().removingLastComponent().removingLastComponent()
-        .removingLastComponent().string
+    static let package = Checkout.path
 
     /// The time after which a hanging program is killed, with its children.
     private static let patience = Duration.seconds(900)

@@ -242,46 +242,59 @@ struct UnshareTests {
         #expect(try unsharing(places).unshareAndWait().outcome == .unshared)
     }
 
-    /// A wait without pauses takes a whole processor; one that asks before each pause can be cancelled.
-    @Test("While a program holds the old store's write lock, unshare pauses between its tries, and can be cancelled")
-    func waiting() throws {
-        let world = try MergeWorld()
+    /// A wait that never asks neither pauses nor ends: it would take a whole processor until the lock timeout.
+    @Test(
+        "While a program holds the old store's write lock, unshare asks between its tries whether it may go on",
+        arguments: [false, true]
+    )
+    func waiting(isCancelling: Bool) throws {
+        let undisturbed = try sharedWorld()
+        let questions = Mutex(0)
+        let outcome = try unsharing(undisturbed.places)
+            .unshareAndWait(isCancelled: {
+                questions.withLock { $0 += 1 }
+                return false
+            })
+        #expect(outcome.outcome == .unshared)
+        let usual = questions.withLock { $0 }
+
+        let world = try sharedWorld()
         let places = world.places
-        try places.share(MergeWorld.capture)
-        try world.add(3, "new", to: places.newStore)
         let before = try places.digest(of: places.oldStore)
-        for isCancelling in [true, false] {
-            let writer = try StoreConnection(places.oldStore, access: .liveWriting)
-            try writer.beginWriting(deadline: Deadline(after: .seconds(60)))
-            let state = Mutex((isPublishing: false, questions: 0))
-            nonisolated(unsafe) let holder = writer
-            let unsharing = StoreUnsharing(
-                places.oldStore.url,
-                from: places.newStore.url,
-                onProgress: { progress in
-                    if progress.phase == .publishing { state.withLock { $0.isPublishing = true } }
-                }
-            )
-            let result = Result {
-                try unsharing.unshareAndWait(isCancelled: {
-                    let questions = state.withLock { state in
-                        state.questions += state.isPublishing ? 1 : 0
-                        return state.questions
+        let writer = try StoreConnection(places.oldStore, access: .liveWriting)
+        try writer.beginWriting(deadline: Deadline(after: .seconds(60)))
+        // The questions are asked on the thread of this test.
+        nonisolated(unsafe) let holder = writer
+        questions.withLock { $0 = 0 }
+        let result = Result {
+            try unsharing(places)
+                .unshareAndWait(isCancelled: {
+                    let number = questions.withLock { number in
+                        number += 1
+                        return number
                     }
-                    if questions == 5 { holder.rollback() }
-                    return isCancelling && questions >= 5
+                    if number == usual + 20 { holder.rollback() }
+                    return isCancelling && number >= usual + 20
                 })
-            }
-            try writer.close()
-            if isCancelling {
-                let error = #expect(throws: MigrationError.self) { try result.get() }
-                #expect(error?.outcome == .cancelled)
-                #expect(try places.digest(of: places.oldStore) == before)
-            } else {
-                #expect(try result.get().outcome == .unshared)
-                #expect(try world.content(of: places.oldStore).contains("3 new : 3"))
-            }
         }
+        try writer.close()
+        guard isCancelling else {
+            #expect(try result.get().outcome == .unshared)
+            #expect(try world.content(of: places.oldStore).contains("3 new : 3"))
+            return
+        }
+        let error = #expect(throws: MigrationError.self) { try result.get() }
+        #expect(error?.outcome == .cancelled)
+        #expect(try places.digest(of: places.oldStore) == before)
+        #expect(try unsharing(places).unshareAndWait().outcome == .unshared)
+    }
+
+    /// A store that accepts writes in both places, with a row that only the new one has.
+    private func sharedWorld() throws -> MergeWorld {
+        let world = try MergeWorld()
+        try world.places.share(MergeWorld.capture)
+        try world.add(3, "new", to: world.places.newStore)
+        return world
     }
 
     @Test("unshare is refused for a store that was never shared")

@@ -10,12 +10,8 @@ import Testing
 
 @Suite("Stores and the model of their programs")
 struct ModelFitTests {
-    private static let habitCalendar =
-        "/" + #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
-        + "/Fixtures/HabitCalendar/HabitCalendar.yaml"
-
     private func inspection(_ places: Places) throws -> StoreInspection {
-        try RecipeBuilder.build(recipeFile: Self.habitCalendar, at: places.oldStore)
+        try RecipeBuilder.build(recipeFile: Fixtures.habitCalendar, at: places.oldStore)
         return try #require(try StoreInspector(depth: .layout).inspect(places.oldStore).inspection)
     }
 

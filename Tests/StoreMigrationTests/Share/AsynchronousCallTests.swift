@@ -153,11 +153,10 @@ struct AsynchronousCallTests {
 
     @Test("Every call that ends in AndWait has an asynchronous form of the plain name, and no overload of it blocks")
     func twins() throws {
-        let package = String(#filePath.split(separator: "/").dropLast(4).map { "/" + $0 }.joined())
-        let files = try #require(FileManager.default.enumerator(atPath: package + "/Sources"))
+        let files = try #require(FileManager.default.enumerator(atPath: Checkout.path + "/Sources"))
         var count = 0
         for case let file as String in files where file.hasSuffix(".swift") {
-            let text = try String(contentsOfFile: "\(package)/Sources/\(file)", encoding: .utf8)
+            let text = try String(contentsOfFile: "\(Checkout.path)/Sources/\(file)", encoding: .utf8)
             for match in text.matches(of: /public func (\w+)AndWait\(/) {
                 count += 1
                 let declarations = text.split(separator: "public func ").dropFirst()

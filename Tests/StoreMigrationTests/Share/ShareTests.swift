@@ -18,10 +18,6 @@ struct ShareTests {
         INSERT INTO habit SELECT i, 'habit ' || i, i * 0.5 FROM n;
         """
 
-    private static let habitCalendar =
-        "/" + #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
-        + "/Fixtures/HabitCalendar/HabitCalendar.yaml"
-
     @Test("A share copies every row and proves it, in either journal mode", arguments: ["wal", "delete"])
     func wholeStore(mode: String) throws {
         let places = try Places()
@@ -244,7 +240,7 @@ struct ShareTests {
     @Test("Another store at the shared one's path, with its inode or its receipt, is not accepted as shared")
     func anotherStoreInItsPlace() throws {
         let places = try Places()
-        try RecipeBuilder.build(recipeFile: Self.habitCalendar, at: places.oldStore)
+        try RecipeBuilder.build(recipeFile: Fixtures.habitCalendar, at: places.oldStore)
         try places.share()
         let file = try places.container.directory.openFile(places.name, for: .writing)
         let other = try ScratchFolder()

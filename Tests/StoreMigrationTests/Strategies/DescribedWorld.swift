@@ -9,14 +9,11 @@ import Testing
 
 /// A Core Data store at the old path, without a history unless the recipe has one, to be shared with strategies.
 struct DescribedWorld {
-    private static let recipes =
-        "/" + #filePath.split(separator: "/").dropLast(4).joined(separator: "/") + "/Fixtures/Stores/"
-
     let places: Places
 
     init(mode: String = "wal", recipe: String = "clean") throws {
         places = try Places(name: "Habits.sqlite")
-        try RecipeBuilder.build(recipeFile: Self.recipes + recipe + "/recipe.yaml", at: places.oldStore)
+        try RecipeBuilder.build(recipeFile: Fixtures.recipe(ofStore: recipe), at: places.oldStore)
         try places.execute("PRAGMA journal_mode=\(mode)")
     }
 

@@ -1,13 +1,13 @@
 import FoundationEssentials
 import StoreStrategies
+import TestSupport
 import Testing
 
 @testable import StoreMigration
 
 @Suite("The table of options and their effects")
 struct DescriptionTableTests {
-    private static let guide =
-        "/" + #filePath.split(separator: "/").dropLast(4).joined(separator: "/") + "/Plugins/README.md"
+    private static let guide = Checkout.path + "/Plugins/README.md"
 
     @Test("The page lists every option with its effect here, as the share treats it")
     func effects() throws {

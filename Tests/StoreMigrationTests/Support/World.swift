@@ -17,10 +17,6 @@ struct World: Equatable {
 }
 
 extension Places {
-    /// The package's recipes of small stores.
-    private static let recipes =
-        "/" + #filePath.split(separator: "/").dropLast(4).joined(separator: "/") + "/Fixtures/Stores/"
-
     /// Two folders with a store of the package's fixtures in the old one.
     init(fixture: String, name: String = "store.sqlite") throws {
         try self.init(name: name)
@@ -29,7 +25,7 @@ extension Places {
 
     /// Builds a store of the package's fixtures.
     func build(_ fixture: String, at location: StoreLocation) throws {
-        try RecipeBuilder.build(recipeFile: Self.recipes + fixture + "/recipe.yaml", at: location)
+        try RecipeBuilder.build(recipeFile: Fixtures.recipe(ofStore: fixture), at: location)
     }
 
     /// Writes an external file beside the store of the same name in `folder`.

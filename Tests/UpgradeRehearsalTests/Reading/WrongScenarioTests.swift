@@ -1,12 +1,12 @@
 import FoundationEssentials
+import TestSupport
 import Testing
 import UpgradeRehearsal
 
 /// Scenarios with one mistake each; the first line of each has the expected position and message.
 @Suite("Invalid scenarios")
 struct WrongScenarioTests {
-    static let folder =
-        #filePath.split(separator: "/").dropLast(2).map { "/" + $0 }.joined() + "/WrongScenarios"
+    static let folder = Checkout.path + "/Tests/UpgradeRehearsalTests/WrongScenarios"
 
     static let names = ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).sorted()
 
