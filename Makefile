@@ -38,6 +38,10 @@ verify: export STORE_MIGRATE_BUILD := -c release -Xswiftc -Onone -Xswiftc -enabl
 verify: export STORE_MIGRATE_OPTIMIZED := 1
 BUILD = swift build $(STORE_MIGRATE_BUILD)
 SWIFT_FLAGS := --explicit-target-dependency-import-check error
+# The tests, with all programs that they start, and two libraries. `--build-tests` would also build the tools of plugins, whose
+# modules are the package's own, built once more.
+build-tests = for product in FaultShim InterleavingShim store-migratePackageTests; do \
+  $(BUILD) $(SWIFT_FLAGS) $(1) --product "$$product"; done
 # The release links small libraries statically, without the parts that it does not use; a program with fewer shared
 # libraries starts faster. The linker takes these archives from a folder of their own, and does not need the order of GNU ld.
 STATIC_LIBRARIES := archive bz2 lzma nettle yaml z
@@ -61,7 +65,7 @@ demo: static-libraries
 # For work on a change: the format check, and all suites except those of the tier `verify`.
 test: install-deps
 	@echo "Samples are drawn with STORE_MIGRATE_SEED=$(STORE_MIGRATE_SEED)"
-	$(BUILD) --build-tests $(SWIFT_FLAGS)
+	$(call build-tests)
 	$(MAKE) --no-print-directory lint
 	@rm -f $(CORPUS_RECORD) .build/tests-swift-testing.xml
 	@status=0; \
@@ -125,21 +129,21 @@ proofs: release-proofs
 
 # The harnesses and judges take most of the time, so they are built for release, too; the known mistakes are in a copy.
 release-proofs: static-libraries
-	swift build --build-tests $(SWIFT_FLAGS)
+	$(call build-tests)
 	Tests/Mistakes/check build
 	for product in FaultShim InterleavingShim proofs; do swift build $(RELEASE) --product "$$product"; done
 PROOFS = STORE_MIGRATE_TEST_BUILD="$$(swift build --show-bin-path)" "$$(swift build $(RELEASE) --show-bin-path)/proofs"
 
 # The harnesses that take a few minutes at most, on the tool that `make test` built.
 proofs-in-brief: install-deps
-	$(BUILD) --build-tests $(SWIFT_FLAGS)
+	$(call build-tests)
 	"$$($(BUILD) --show-bin-path)/proofs" random-kills crash-states lost-syncs races live-writers swaps
 	$(MAKE) --no-print-directory walks
 
 # Random sequences of commands, different for each commit, and the sequences that once failed.
 WALKS ?= 100
 walks: install-deps
-	$(BUILD) --build-tests $(SWIFT_FLAGS)
+	$(call build-tests)
 	"$$($(BUILD) --show-bin-path)/proofs" lives --walks $(WALKS)
 
 # Applies known mistakes to a copy of the checkout, and prints which of them the walks detect.
@@ -191,7 +195,7 @@ sanitize-address: export ASAN_OPTIONS := detect_leaks=0
 sanitize-thread: export TSAN_OPTIONS := suppressions=$(CURDIR)/Tests/thread-sanitizer
 
 sanitize-%: install-deps
-	swift build --build-tests $(SWIFT_FLAGS) --sanitize=$* --scratch-path .build/$*
+	$(call build-tests,--sanitize=$* --scratch-path .build/$*)
 	for suite in $(if $(filter address,$*),$(ADDRESS_SUITES),$(THREAD_SUITES)); do \
 	  swift test --skip-build --sanitize=$* --scratch-path .build/$* --filter "$${suite}Tests" \
 	    --skip ArchiveLimitsTests $(if $(filter thread,$*),--skip ProcessIdentityTests); \
@@ -200,7 +204,7 @@ sanitize-%: install-deps
 # The test coverage, by region, of the modules that users' data depends on, in a separate build.
 coverage: export STORE_MIGRATE_TIER := verify
 coverage: install-deps
-	swift build --build-tests $(SWIFT_FLAGS) --enable-code-coverage --scratch-path .build/coverage
+	$(call build-tests,--enable-code-coverage --scratch-path .build/coverage)
 	Tests/coverage "$$(swift build --show-bin-path --scratch-path .build/coverage)" .build/coverage/profiles \
 	  StoreMigration ChangeMerging StoreWriting SafeFiles
 
@@ -244,13 +248,16 @@ manifests:
 	  { python3 -m venv .build/manifests && .build/manifests/bin/pip install --quiet kubernetes-validate; }
 	.build/manifests/bin/kubernetes-validate --strict Fixtures/Deployment/init-container.yaml Fixtures/Deployment/share-fleet-job.yaml
 
-# The documentation of every public product; warnings are errors.
-documentation: export STORE_MIGRATE_DOCUMENTATION := 1
+# The documentation of every public module; warnings are errors.
 documentation: install-deps
 	$(call also-needs,jq=jq)
+	$(INTERFACE) graphs .build/symbol-graphs -emit-extension-block-symbols
+	rm -rf .build/documentation
 	mkdir -p .build/documentation
-	swift package $(STORE_MIGRATE_BUILD) --allow-writing-to-directory .build/documentation generate-documentation \
-	  $$($(INTERFACE) modules | sed 's/^/--target /') --output-path .build/documentation --warnings-as-errors
+	$(INTERFACE) modules | xargs -P "$$(nproc)" -I MODULE $(SHELL) $(.SHELLFLAGS) 'docc convert \
+	  $$(ls -d Sources/MODULE/*.docc 2>/dev/null) --additional-symbol-graph-dir .build/symbol-graphs/MODULE \
+	  --fallback-display-name MODULE --fallback-bundle-identifier MODULE --warnings-as-errors \
+	  --output-path .build/documentation/MODULE.doccarchive | sed "/^$$/d"'
 
 # Lists the changes of public symbols since the last release, or since BASE, that break a caller and that the changelog does
 # not name. A release writes its list: Tests/PublicInterface/check list > Tests/PublicInterface/VERSION.txt

@@ -108,11 +108,6 @@ let fuzzers: [Target] =
         ),
     ]
 
-/// What builds the documentation, only when asked for: those who depend on the package do without it.
-let documentation: [Package.Dependency] =
-    Context.environment["STORE_MIGRATE_DOCUMENTATION"] == nil
-    ? [] : [.package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0")]
-
 /// The modules from top to bottom: a module depends only on modules of lower rows.
 let rows = [
     ["store-migrate", "generate-managed-objects", "RehearsalTesting"],
@@ -167,7 +162,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
-    ] + documentation,
+    ],
     targets: strategies.map { .strategy($0) } + [
         // C
         .thinC("CArchive", links: "archive"),
