@@ -20,6 +20,7 @@ static InterleavingSlot *slot;
 static pid_t scheduled_process;
 static uint32_t own_run;
 static uint64_t random_state;
+static bool has_stream;
 static char root[PATH_MAX];
 static size_t root_length;
 
@@ -36,6 +37,8 @@ static _Thread_local bool passes;
 void actor_suspend_points(bool areSuspended) { passes = areSuspended; }
 
 bool actor_is_scheduled(void) { return slot != NULL && scheduled_process == getpid(); }
+
+bool actor_has_stream(void) { return has_stream || actor_is_scheduled(); }
 
 static void announce(uint32_t state) {
     interleaving_store(&slot->state, state);
@@ -152,6 +155,8 @@ static uint64_t next_number(void) {
     return value ^ (value >> 31);
 }
 
+static void begin_stream(uint64_t number) { random_state = number << 32; }
+
 void actor_fill(void *bytes, size_t count) {
     for (char *target = bytes; count > 0;) {
         uint64_t number = next_number();
@@ -166,7 +171,7 @@ void actor_fill(void *bytes, size_t count) {
 static void begin_run(uint32_t number, const char *output) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     own_run = number;
-    random_state = (uint64_t)(slot - control->slots) << 32;
+    begin_stream((uint64_t)(slot - control->slots));
     int descriptor = open(output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (descriptor == -1 || dup2(descriptor, STDOUT_FILENO) == -1 || dup2(descriptor, STDERR_FILENO) == -1) _exit(98);
     close(descriptor);
@@ -211,6 +216,11 @@ static void serve(const char *output) {
 __attribute__((constructor)) static void attach(void) {
     const char *path = getenv("INTERLEAVING_CONTROL"), *number = getenv("INTERLEAVING_SLOT");
     const char *root_path = getenv("INTERLEAVING_ROOT"), *output = getenv("INTERLEAVING_OUTPUT");
+    const char *stream = getenv("INTERLEAVING_STREAM");
+    if (stream != NULL) {
+        has_stream = true;
+        begin_stream(InterleavingMostSlots + strtoull(stream, NULL, 10));
+    }
     if (path == NULL || number == NULL || root_path == NULL || output == NULL) return;
     snprintf(root, sizeof root, "%s", root_path);
     root_length = strlen(root);

@@ -21,6 +21,9 @@
 /* True in a process that the scheduler controls; false in the programs that it starts. */
 bool actor_is_scheduled(void);
 
+/* True in a process whose random numbers are from a fixed stream. */
+bool actor_has_stream(void);
+
 /* While points are suspended, the calls of this thread pass. */
 void actor_suspend_points(bool areSuspended);
 

@@ -63,7 +63,7 @@ long syscall(long number, ...) {
         const struct open_how *how = (const struct open_how *)a[2];
         actor_point_name(kind_of_opening((int)how->flags), "open", (int)a[0], (const char *)a[1]);
     }
-    if (number == SYS_getrandom && actor_is_scheduled()) {
+    if (number == SYS_getrandom && actor_has_stream()) {
         actor_fill((void *)a[0], (size_t)a[1]);
         return a[1];
     }

@@ -104,21 +104,21 @@ int pselect(int count, fd_set *reading, fd_set *writing, fd_set *failing, const 
 
 ssize_t getrandom(void *bytes, size_t count, unsigned int flags) {
     NEXT(getrandom);
-    if (!actor_is_scheduled()) return next(bytes, count, flags);
+    if (!actor_has_stream()) return next(bytes, count, flags);
     actor_fill(bytes, count);
     return (ssize_t)count;
 }
 
 int getentropy(void *bytes, size_t count) {
     NEXT(getentropy);
-    if (!actor_is_scheduled()) return next(bytes, count);
+    if (!actor_has_stream()) return next(bytes, count);
     actor_fill(bytes, count);
     return 0;
 }
 
 void arc4random_buf(void *bytes, size_t count) {
     NEXT(arc4random_buf);
-    if (!actor_is_scheduled()) return next(bytes, count);
+    if (!actor_has_stream()) return next(bytes, count);
     actor_fill(bytes, count);
 }
 

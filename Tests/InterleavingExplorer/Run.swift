@@ -62,20 +62,8 @@ package struct Run: Sendable {
 
     /// The figures by which two runs are compared: each step, each line of output and each ending.
     package var record: [String] {
-        let lines =
-            steps.map { "\($0.actor)\t\($0.point)" }
+        steps.map { "\($0.actor)\t\($0.point)" }
             + outputs.enumerated().flatMap { number, lines in lines.map { "output \(number)\t\($0)" } }
             + endings.enumerated().map { "ending \($0)\t\($1)" }
-        // A command that prepares a scenario runs without the scheduler, and draws a transaction ID: IDs are numbered.
-        let identifier = /\b[0-9a-f]{32}\b/.wordBoundaryKind(.simple)
-        var numbers: [Substring: Int] = [:]
-        return lines.map { line in
-            guard line.utf8.count >= 32 else { return line }
-            return line.replacing(identifier) { match in
-                let number = numbers[match.output] ?? numbers.count + 1
-                numbers[match.output] = number
-                return "TRANSACTION \(number)"
-            }
-        }
     }
 }

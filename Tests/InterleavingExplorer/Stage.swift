@@ -31,6 +31,8 @@ package final class Stage {
     package let scenario: any Scenario
     package let actors: [Actor]
     private let temporary: TemporaryDirectory
+    /// The `$TMPDIR` of each program.
+    private var scratches: [Directory] = []
     private let control: UnsafeMutablePointer<InterleavingControl>
     private var servers: [ChildProcess] = []
     private static let rootName = "root"
@@ -57,6 +59,7 @@ package final class Stage {
         for (number, actor) in actors.enumerated() {
             let place = try temporary.directory.createDirectory("tmp\(number)", mode: 0o700)
             var environment = actor.environment
+            scratches.append(place)
             environment["TMPDIR"] = place.path
             environment["LD_PRELOAD"] = Self.shim
             environment["SWIFT_DETERMINISTIC_HASHING"] = "1"
@@ -75,11 +78,23 @@ package final class Stage {
         interleaving_unmap(control)
     }
 
+    /// A command that prepares a run, without the scheduler.
+    ///
+    /// Each command of a preparation has its own `number`, from which its random numbers follow: names of files contain them.
+    static func preparing(_ command: Command, number: Int) -> Command {
+        var command = command.started
+        command.environment["LD_PRELOAD"] = shim
+        command.environment["INTERLEAVING_STREAM"] = "\(number)"
+        return command
+    }
+
     private func outputPath(_ number: Int) -> String { temporary.directory.path + "/output\(number)" }
 
     /// Runs the programs once, and judges the result.
     package func run(_ strategy: inout some Strategy) throws -> Run {
         try? FileManager.default.removeItem(atPath: rootPath)
+        // A program that the run before ended left its files there.
+        for scratch in scratches { scratch.removeContents() }
         try scenario.prepare(temporary.directory.createDirectory(Self.rootName, mode: 0o700))
         interleaving_begin(control, count)
         var run = Run()

@@ -11,6 +11,10 @@
  *   INTERLEAVING_OUTPUT   the file for the output of each run
  *
  * The program is a fork server: loaded once, it forks a child for each run, which calls the main function.
+ *
+ * A program that only prepares a run is not scheduled. The files that it leaves may be named after random numbers:
+ *
+ *   INTERLEAVING_STREAM   the number of the stream of its random numbers
  */
 
 #endif

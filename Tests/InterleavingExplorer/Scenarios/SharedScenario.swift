@@ -67,19 +67,19 @@ package struct SharedScenario: Scenario {
     package func prepare(_ root: Directory) throws {
         try store.write(to: root.createDirectory("old", mode: 0o700), as: "Log.sqlite")
         _ = try root.createDirectory("group", mode: 0o700)
-        func share() throws {
-            let ending = try perform(.share, root.path)
+        func share(_ number: Int) throws {
+            let ending = try end(Stage.preparing(command(.share, root.path), number: number))
             guard ending == .exited(0) else { throw Stage.Failure("a share alone ended with \(ending)") }
         }
-        try share()
+        try share(0)
         try PlainStore(old(root.path)).execute(LogStore.insertion(writer: Self.earlier, pair: 0))
         // An unshare and a retire begin with both places merged.
-        if verb != .share { try share() }
+        if verb != .share { try share(1) }
     }
 
     /// Runs a command to its end, without the scheduler.
-    private func perform(_ verb: Verb, _ root: String) throws -> Command.Ending {
-        try command(verb, root).run(output: "/dev/null", deadline: Deadline(after: .seconds(300)))
+    private func end(_ command: Command) throws -> Command.Ending {
+        try command.run(output: "/dev/null", deadline: Deadline(after: .seconds(300)))
     }
 
     package func objections(to run: Run, in root: Directory) throws -> [String] {
@@ -105,7 +105,7 @@ package struct SharedScenario: Scenario {
         // What was written after a share is merged by the next one, and a command that did nothing is repeated; instead of a
         // retire, a share shows that no row is lost.
         if verb == .share || ending != .exited(0) {
-            let next = try perform(verb == .retire ? .share : verb, root.path)
+            let next = try end(command(verb == .retire ? .share : verb, root.path))
             if next != .exited(0) { objections.append("the next command ended with \(next)") }
         }
         let (path, place) = verb == .unshare ? (old(root.path), "the old store") : (new(root.path), "the new store")

@@ -289,6 +289,32 @@ struct UnshareTests {
         #expect(try unsharing(places).unshareAndWait().outcome == .unshared)
     }
 
+    @Test("A row written to the old store after unshare read it is not replaced, and the next unshare merges it")
+    func lateRow() throws {
+        let world = try sharedWorld()
+        let places = world.places
+        let writes = Mutex(0)
+        let unsharing = StoreUnsharing(
+            places.oldStore.url,
+            from: places.newStore.url,
+            onProgress: { progress in
+                guard progress.phase == .publishing, writes.withLock({ $0 == 0 }),
+                    (try? world.add(4, "late", to: places.oldStore)) != nil
+                else { return }
+                writes.withLock { $0 += 1 }
+            }
+        )
+
+        let error = #expect(throws: MigrationError.self) { try unsharing.unshareAndWait() }
+
+        #expect(error?.outcome == .busy)
+        #expect(writes.withLock { $0 } == 1)
+        #expect(try world.content(of: places.oldStore).contains("4 late : 4"))
+        #expect(try unsharing.unshareAndWait().outcome == .unshared)
+        let content = try world.content(of: places.oldStore)
+        #expect(content.contains("3 new : 3") && content.contains("4 late : 4"))
+    }
+
     /// A store that accepts writes in both places, with a row that only the new one has.
     private func sharedWorld() throws -> MergeWorld {
         let world = try MergeWorld()
