@@ -198,33 +198,21 @@ struct BackupFolderTests {
         #expect(verdicts.last?.problem?.isEmpty == false)
     }
 
-    @Test("A request to stop ends a check at every point, and is not reported as a problem of the archive")
-    func cancelledCheck() throws {
-        try folder.add(world.stores.location("one.sqlite").url, at: date(0))
-        var points = 0
-        var isStopped = true
-        while isStopped {
-            try #require(points < 1_000)
-            let questions = Mutex(0)
-            let limit = points
-            let stopping = BackupFolder(
-                at: folder.url,
-                isCancelled: {
-                    questions.withLock { count in
-                        count += 1
-                        return count > limit
-                    }
-                }
-            )
+    @Test(
+        "A request to stop ends a check and a list at every point, and is not reported as a problem of the archive",
+        arguments: [true, false]
+    )
+    func cancelled(isCheck: Bool) throws {
+        for day in 0...1 { try folder.add(world.stores.location("one.sqlite").url, at: date(day)) }
+        let points = try BackupWorld.stopAtEachPoint { isCancelled in
+            let stopping = BackupFolder(at: folder.url, isCancelled: isCancelled)
             var problems: [String] = []
-            do {
+            defer { #expect(problems.isEmpty) }
+            if isCheck {
                 try stopping.check { problems += [$0.problem].compactMap { $0 } }
-                isStopped = false
-            } catch let error as StoreError {
-                #expect(error.code == .cancelled)
-                points += 1
+            } else {
+                problems += try stopping.list().compactMap(\.problem)
             }
-            #expect(problems.isEmpty)
         }
         #expect(points > 3)
     }

@@ -152,6 +152,25 @@ struct BackupMakerTests {
         #expect(try world.archives.directory.entries().isEmpty)
     }
 
+    @Test("A request to stop ends a backup at every point, without a file and without a finding")
+    func stopped() throws {
+        let world = try BackupWorld()
+        let store = try world.stores.makeStore("CREATE TABLE t (x)")
+        try world.stores.makeStore("CREATE TABLE n (x)", as: store.relayName)
+        let external = try world.stores.directory.createDirectory(store.supportFolderName, mode: 0o755)
+            .createDirectory(StoreLocation.externalDataFolderName, mode: 0o755)
+        for name in ["A", "B"] { try external.createFile(name, mode: 0o644).close() }
+        let place = world.archives.location("a")
+        let points = try BackupWorld.stopAtEachPoint { isCancelled in
+            #expect(try world.archives.directory.entries().isEmpty)
+            let report = try BackupMaker(of: store.url, isCancelled: isCancelled).make(at: place.url)
+            #expect(report.findings.isEmpty)
+            #expect(report.manifest.members.count == 4)
+        }
+        #expect(points > 10)
+        #expect(try world.archives.directory.entries() == ["a"])
+    }
+
     @Test("A store that this process has open is not backed up")
     func openHere() throws {
         let world = try BackupWorld()

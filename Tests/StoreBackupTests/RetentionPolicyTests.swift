@@ -4,6 +4,16 @@ import Testing
 
 @Suite("Which backups are kept")
 struct RetentionPolicyTests {
+    @Test("A policy is empty if none of its numbers is positive")
+    func empty() {
+        #expect(RetentionPolicy().isEmpty)
+        #expect(RetentionPolicy(last: -1, daily: -1, weekly: -1, monthly: -1).isEmpty)
+        for policy in [
+            RetentionPolicy(last: 1), RetentionPolicy(daily: 1), RetentionPolicy(weekly: 1),
+            RetentionPolicy(monthly: 1),
+        ] { #expect(!policy.isEmpty) }
+    }
+
     private static let day: Int64 = 86_400
     /// 1 January 2026, a Thursday.
     private static let newYear: Int64 = 1_767_225_600

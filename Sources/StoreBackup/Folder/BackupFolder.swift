@@ -51,7 +51,7 @@ public struct BackupFolder: BlockingCalls {
             .compactMap { name in
                 try monitor.checkCancellation()
                 guard let status = try folder.status(of: name), status.kind == .regular else { return nil }
-                return backup(name, status, in: folder)
+                return try backup(name, status, in: folder)
             }
             .sorted { $0.isOlder(than: $1) }
     }
@@ -65,13 +65,13 @@ public struct BackupFolder: BlockingCalls {
         }
     }
 
-    private func backup(_ name: String, _ status: FileStatus, in folder: Directory) -> KeptBackup {
-        let result = Result { try archive(name, in: folder).manifest() }
-        let problem: String? = if case .failure(let error) = result { Self.text(error) } else { nil }
+    private func backup(_ name: String, _ status: FileStatus, in folder: Directory) throws -> KeptBackup {
+        var manifest: BackupManifest?
+        let problem = try problem { manifest = try archive(name, in: folder).manifest() }
         return KeptBackup(
             name: name,
             bytes: status.size,
-            manifest: try? result.get(),
+            manifest: manifest,
             problem: problem,
             stamp: BackupStamp(in: name) ?? BackupStamp(time: status.modified.seconds, number: 1),
             modified: status.modified
@@ -89,8 +89,13 @@ public struct BackupFolder: BlockingCalls {
 
     /// The problem of an archive; nil for a good one.
     private func problem(of name: String, in folder: Directory) throws -> String? {
+        try problem { try archive(name, in: folder).check() }
+    }
+
+    /// The problem of the archive that `work` reads; nil if there is none.
+    private func problem(reading work: () throws -> Void) throws -> String? {
         do {
-            try archive(name, in: folder).check()
+            try work()
             return nil
         } catch let error as StoreError where error.code == .cancelled || error.code == .noSpace {
             // This error does not concern the archive.

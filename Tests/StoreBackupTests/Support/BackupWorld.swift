@@ -1,6 +1,7 @@
 import FoundationEssentials
 import SafeFiles
 import StoreAccess
+import Synchronization
 import TestSupport
 
 @testable import StoreBackup
@@ -48,6 +49,25 @@ struct BackupWorld {
             members.append((member.name, bytes))
         }
         return members
+    }
+
+    /// Repeats work, which stops one question later each time, until it succeeds; returns how often it was stopped.
+    ///
+    /// Any other error than the one for a request to stop ends this, too.
+    static func stopAtEachPoint(_ work: (_ isCancelled: @escaping @Sendable () -> Bool) throws -> Void) throws -> Int {
+        for points in 0..<10_000 {
+            let questions = Mutex(0)
+            do {
+                try work {
+                    questions.withLock { count in
+                        count += 1
+                        return count > points
+                    }
+                }
+                return points
+            } catch let error as StoreError where error.code == .cancelled {}
+        }
+        throw StoreError(.failed, path: "", "it never ends")
     }
 
     static func digest(of location: StoreLocation) throws -> String {
