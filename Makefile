@@ -38,6 +38,8 @@ verify: export STORE_MIGRATE_BUILD := -c release -Xswiftc -Onone -Xswiftc -enabl
 verify: export STORE_MIGRATE_OPTIMIZED := 1
 BUILD = swift build $(STORE_MIGRATE_BUILD)
 SWIFT_FLAGS := --explicit-target-dependency-import-check error
+# Their recipes run the debug build.
+release-proofs soak coverage sanitize-address sanitize-thread: export STORE_MIGRATE_BUILD :=
 # The tests, with all programs that they start, and two libraries. `--build-tests` would also build the tools of plugins, whose
 # modules are the package's own, built once more.
 build-tests = for product in FaultShim InterleavingShim store-migratePackageTests; do \

@@ -14,12 +14,12 @@ let strict: [SwiftSetting] = [
 
 /// The modules that `make verify` optimizes.
 ///
-/// The tests spend most of their time in them, and an optimized build of all modules takes longer than it saves. The frontend's
-/// own option prevails over the `-Onone` of the command line.
+/// The tests spend most of their time in them, and an optimized build of all modules takes longer than it saves.
 let optimized: Set<String> =
     Context.environment["STORE_MIGRATE_OPTIMIZED"] == "1"
     ? ["SafeFiles", "StoreAccess", "StoreFormat", "ProtocolModel"] : []
 
+/// The frontend's own option prevails over the `-Onone` of the command line.
 func settings(of target: String) -> [SwiftSetting] {
     strict + (optimized.contains(target) ? [.unsafeFlags(["-Xfrontend", "-O"])] : [])
 }

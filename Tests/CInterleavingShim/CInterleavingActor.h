@@ -41,7 +41,7 @@ void actor_pause(const char *function, int64_t nanoseconds);
 /* Waits a moment before another try to acquire a lock that has no deadline. */
 void actor_pause_for_lock(const char *function, int descriptor);
 
-/* Fills a buffer from the stream of this slot. */
+/* Fills a buffer from the stream of this process. */
 void actor_fill(void *bytes, size_t count);
 
 /* Makes the VFS of this library the default one of SQLite, if the program has SQLite. */

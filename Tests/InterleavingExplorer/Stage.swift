@@ -36,6 +36,8 @@ package final class Stage {
     private let control: UnsafeMutablePointer<InterleavingControl>
     private var servers: [ChildProcess] = []
     private static let rootName = "root"
+    /// The `$TMPDIR` of commands that prepare a run, beside the root: their temporary names follow from their numbers, too.
+    private static let preparationName = "preparation"
 
     private var rootPath: String { temporary.directory.path + "/" + Self.rootName }
     private var count: Int32 { Int32(actors.count) }
@@ -56,10 +58,11 @@ package final class Stage {
         }
         self.control = control
         control.pointee.processor = interleaving_processor()
+        scratches.append(try temporary.directory.createDirectory(Self.preparationName, mode: 0o700))
         for (number, actor) in actors.enumerated() {
             let place = try temporary.directory.createDirectory("tmp\(number)", mode: 0o700)
-            var environment = actor.environment
             scratches.append(place)
+            var environment = actor.environment
             environment["TMPDIR"] = place.path
             environment["LD_PRELOAD"] = Self.shim
             environment["SWIFT_DETERMINISTIC_HASHING"] = "1"
@@ -78,11 +81,12 @@ package final class Stage {
         interleaving_unmap(control)
     }
 
-    /// A command that prepares a run, without the scheduler.
+    /// A command that prepares a run below `root`, without the scheduler.
     ///
     /// Each command of a preparation has its own `number`, from which its random numbers follow: names of files contain them.
-    static func preparing(_ command: Command, number: Int) -> Command {
+    static func preparing(_ command: Command, number: Int, root: Directory) -> Command {
         var command = command.started
+        command.environment["TMPDIR"] = FilePath(root.path).removingLastComponent().appending(preparationName).string
         command.environment["LD_PRELOAD"] = shim
         command.environment["INTERLEAVING_STREAM"] = "\(number)"
         return command
@@ -93,7 +97,7 @@ package final class Stage {
     /// Runs the programs once, and judges the result.
     package func run(_ strategy: inout some Strategy) throws -> Run {
         try? FileManager.default.removeItem(atPath: rootPath)
-        // A program that the run before ended left its files there.
+        // The programs of an abandoned run leave temporary files.
         for scratch in scratches { scratch.removeContents() }
         try scenario.prepare(temporary.directory.createDirectory(Self.rootName, mode: 0o700))
         interleaving_begin(control, count)

@@ -47,11 +47,11 @@ struct ArchiveMembersTests {
 
     /// Bytes that no compression makes shorter.
     private static func noise(_ count: Int) -> [UInt8] {
-        var generator = SystemRandomNumberGenerator()
+        var generator = SeededGenerator(seed: Seed.current)
         return (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
     }
 
-    @Test("There are five forms, and each is known by the end of a file's name")
+    @Test("The end of a file's name determines its form; .zip means the compressed one")
     func forms() {
         #expect(BackupForm.all.map(\.fileNameEnd) == [".tar.zst", ".tar.gz", ".tar", ".zip", ".zip"])
         #expect(BackupForm.all.allSatisfy { BackupForm($0.format, $0.compression) == $0 })
@@ -95,7 +95,7 @@ struct ArchiveMembersTests {
         #expect(try content(of: reader) == [])
     }
 
-    @Test("Members may have as many bytes as the limit for an archive says, and not one more")
+    @Test("Reading fails with tooLarge at the first byte above the limit for the archive")
     func limit() throws {
         try write([("a", Self.noise(1000)), ("b", Self.noise(1000))], .standard)
         var limits = ArchiveLimits()
@@ -126,14 +126,14 @@ struct ArchiveMembersTests {
         #expect(try content(of: reader).count == 2 << 20)
     }
 
-    @Test("A member that shrinks while it is archived, and a disk that refuses its bytes, end the archive")
+    @Test("A member that shrinks while it is archived cannot be added, nor one on a full disk")
     func failures() throws {
-        let system = RecordingFileSystem()
-        let place = try Directory.open(path: folder.path, operations: system)
-        let shrunk = try ArchiveWriter(to: place.createFile("shrunk", mode: 0o600), form: .standard)
+        let shrunk = try ArchiveWriter(to: folder.directory.createFile("shrunk", mode: 0o600), form: .standard)
         let error = #expect(throws: BackupError.self) { try shrunk.add("a", bytes: 10) { _, _ in 9 } }
         #expect(error?.code == .failed && error?.message == "a shrank while it was archived")
 
+        let system = RecordingFileSystem()
+        let place = try Directory.open(path: folder.path, operations: system)
         let form = try #require(BackupForm(.pax, BackupForm.Compression.none))
         let full = try ArchiveWriter(to: place.createFile("full", mode: 0o600), form: form)
         system.failNext(with: .noSpace)

@@ -94,7 +94,7 @@ struct CopiedStoreTests {
         #expect(writer.waitForExit() == 0)
     }
 
-    @Test("A backup of a fenced store takes writes again", arguments: ["wal", "delete"])
+    @Test("A store is archived without its fence, and the backup accepts writes", arguments: ["wal", "delete"])
     func fenced(mode: String) throws {
         let transaction = String(repeating: "0a", count: 16)
         let trigger = "_store_migrate_fence_\(transaction)_1_insert"
@@ -118,7 +118,7 @@ struct CopiedStoreTests {
     }
 
     @Test(
-        "A disk that refuses bytes of an unpacked file, or its closing, fails the unpacking, which leaves no files",
+        "When a write or the close of an unpacked file fails, unpacking throws that error and leaves no files",
         arguments: ["write", "close"],
         [100, 6 << 20]
     )

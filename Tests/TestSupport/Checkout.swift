@@ -13,9 +13,9 @@ package enum Checkout {
     package static func program(_ name: String) -> String { products + "/" + name }
 }
 
-/// The recipes of this package.
+/// The files in `Fixtures`.
 package enum Fixtures {
-    /// The folder of all.
+    /// The folder itself.
     package static let folder = Checkout.path + "/Fixtures"
     /// The folder of the small stores, each with a `recipe.yaml`.
     package static let stores = folder + "/Stores"

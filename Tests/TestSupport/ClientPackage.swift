@@ -7,7 +7,7 @@ import Synchronization
 package struct ClientPackage {
     private static let scratch = Checkout.path + "/.build/strangers"
 
-    /// One package at a time is built, with a deadline: the package manager would wait for its lock without one.
+    /// One package is built at a time: the package manager waits for its lock without a deadline.
     private static let turn = Mutex(())
 
     private let folder: String

@@ -134,7 +134,7 @@ public enum SQLiteLibrary {
 package final class BusyWait: Sendable {
     private let limits: Mutex<(deadline: Deadline, monitor: WorkMonitor)>
 
-    /// Waits until the deadline, or until the monitor is asked to stop.
+    /// Limits waits to the deadline, and to the time until the monitor is asked to stop.
     package init(until deadline: Deadline, _ monitor: WorkMonitor = .silent) {
         limits = Mutex((deadline, monitor))
     }

@@ -29,8 +29,8 @@ struct SQLiteResult {
         systemErrors = ([errno] + (connection.map { [sqlite3_system_errno($0)] } ?? [])).map { Errno(rawValue: $0) }
         self.code = code
         // A step of a backup leaves no message in the connection.
-        let isNamed = connection.map { sqlite3_errcode($0) & 0xff == code & 0xff } ?? false
-        let message = isNamed ? sqlite3_errmsg(connection) : sqlite3_errstr(code)
+        let hasMessage = connection.map { sqlite3_errcode($0) & 0xff == code & 0xff } ?? false
+        let message = hasMessage ? sqlite3_errmsg(connection) : sqlite3_errstr(code)
         detail = message.map { String(cString: $0) } ?? "no message"
     }
 

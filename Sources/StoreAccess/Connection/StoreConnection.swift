@@ -244,7 +244,7 @@ package final class StoreConnection {
         sqlite3_exec(database.handle, "ROLLBACK", nil, nil, nil)
     }
 
-    /// Executes statements, again and again while a lock blocks them.
+    /// Executes one statement, and tries again while a lock blocks it.
     package func execute(
         _ sql: String,
         until deadline: Deadline,
@@ -255,7 +255,7 @@ package final class StoreConnection {
 
     /// Repeats a call of SQLite, which returns its result code, while a lock blocks it.
     ///
-    /// SQLite does not call the busy handler in every case: a backup calls it only until it has given up once.
+    /// SQLite does not call the busy handler in every case: a backup stops calling it after the first time that it gives up.
     package func retry(
         until deadline: Deadline,
         _ monitor: WorkMonitor = .silent,

@@ -67,7 +67,7 @@ public struct BackupFolder: BlockingCalls {
 
     private func backup(_ name: String, _ status: FileStatus, in folder: Directory) throws -> KeptBackup {
         var manifest: BackupManifest?
-        let problem = try problem { manifest = try archive(name, in: folder).manifest() }
+        let problem = try problemFound { manifest = try archive(name, in: folder).manifest() }
         return KeptBackup(
             name: name,
             bytes: status.size,
@@ -89,11 +89,11 @@ public struct BackupFolder: BlockingCalls {
 
     /// The problem of an archive; nil for a good one.
     private func problem(of name: String, in folder: Directory) throws -> String? {
-        try problem { try archive(name, in: folder).check() }
+        try problemFound { try archive(name, in: folder).check() }
     }
 
     /// The problem of the archive that `work` reads; nil if there is none.
-    private func problem(reading work: () throws -> Void) throws -> String? {
+    private func problemFound(by work: () throws -> Void) throws -> String? {
         do {
             try work()
             return nil
@@ -198,7 +198,11 @@ public struct KeptBackup: Sendable {
 
     /// True when this backup was made before the other.
     func isOlder(than other: KeptBackup) -> Bool {
-        (stamp.time, stamp.number, modified, name) < (other.stamp.time, other.stamp.number, other.modified, other.name)
+        let (own, theirs) = (
+            (stamp.time, stamp.number, modified), (other.stamp.time, other.stamp.number, other.modified)
+        )
+        // Swift's strings compare both encodings of é as equal.
+        return own == theirs ? name.utf8.lexicographicallyPrecedes(other.name.utf8) : own < theirs
     }
 
     /// What backups of one store have in common.

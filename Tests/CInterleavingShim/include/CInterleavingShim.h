@@ -12,7 +12,8 @@
  *
  * The program is a fork server: loaded once, it forks a child for each run, which calls the main function.
  *
- * A program that only prepares a run is not scheduled. The files that it leaves may be named after random numbers:
+ * A program that only prepares a run is not scheduled. A fixed stream of random numbers gives its files the same names in
+ * each run:
  *
  *   INTERLEAVING_STREAM   the number of the stream of its random numbers
  */

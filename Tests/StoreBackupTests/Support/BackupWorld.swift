@@ -51,7 +51,7 @@ struct BackupWorld {
         return members
     }
 
-    /// Repeats work, which stops one question later each time, until it succeeds; returns how often it was stopped.
+    /// Asks `work` to stop at its first question, then at its second, and so on, until it succeeds; returns how often it stopped.
     ///
     /// Any other error than the one for a request to stop ends this, too.
     static func stopAtEachPoint(_ work: (_ isCancelled: @escaping @Sendable () -> Bool) throws -> Void) throws -> Int {

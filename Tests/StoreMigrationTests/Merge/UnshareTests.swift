@@ -242,9 +242,8 @@ struct UnshareTests {
         #expect(try unsharing(places).unshareAndWait().outcome == .unshared)
     }
 
-    /// A wait that never asks neither pauses nor ends: it would take a whole processor until the lock timeout.
     @Test(
-        "While a program holds the old store's write lock, unshare asks between its tries whether it may go on",
+        "While a program holds the old store's write lock, unshare checks for cancellation between its tries",
         arguments: [false, true]
     )
     func waiting(isCancelling: Bool) throws {
@@ -313,6 +312,26 @@ struct UnshareTests {
         #expect(try unsharing.unshareAndWait().outcome == .unshared)
         let content = try world.content(of: places.oldStore)
         #expect(content.contains("3 new : 3") && content.contains("4 late : 4"))
+    }
+
+    @Test("While a program holds the old store's write lock, unshare pauses between its tries")
+    func pauses() throws {
+        let places = try sharedWorld().places
+        let writer = try StoreConnection(places.oldStore, access: .liveWriting)
+        try writer.beginWriting(deadline: Deadline(after: .seconds(60)))
+        let questions = Mutex(0)
+        let unsharing = unsharing(places) { $0.lockTimeout = .milliseconds(200) }
+        let error = #expect(throws: MigrationError.self) {
+            try unsharing.unshareAndWait(isCancelled: {
+                questions.withLock { $0 += 1 }
+                return false
+            })
+        }
+        try writer.close()
+        #expect(error?.outcome == .busy)
+        // A pause takes half a millisecond at least.
+        #expect(questions.withLock { $0 } < 4000)
+        #expect(try self.unsharing(places).unshareAndWait().outcome == .unshared)
     }
 
     /// A store that accepts writes in both places, with a row that only the new one has.
