@@ -23,12 +23,7 @@ struct ArchiveMembersTests {
     ) throws -> Int64 {
         let file = try folder.directory.createFile(name, mode: 0o600)
         let writer = try ArchiveWriter(to: file, form: form, compressing: compressing)
-        for member in members {
-            try writer.add(member.name, bytes: Int64(member.bytes.count)) { buffer, offset in
-                buffer.copyBytes(from: member.bytes[Int(offset)..<(Int(offset) + buffer.count)])
-                return buffer.count
-            }
-        }
+        for member in members { try writer.add(member.name, member.bytes) }
         let bytes = try writer.finish()
         try file.close()
         return bytes
@@ -37,12 +32,6 @@ struct ArchiveMembersTests {
     private func reader(_ limits: ArchiveLimits = ArchiveLimits(), of name: String = "archive") throws -> ArchiveReader
     {
         try ArchiveReader(ArchiveSource(folder.directory.openFile(name, for: .reading)), limits: limits)
-    }
-
-    private func content(of reader: ArchiveReader) throws -> [UInt8] {
-        var bytes: [UInt8] = []
-        try reader.readContent { bytes.append(contentsOf: $0) }
-        return bytes
     }
 
     /// Bytes that no compression makes shorter.
@@ -73,7 +62,7 @@ struct ArchiveMembersTests {
             let reader = try reader(of: name)
             for member in members {
                 #expect(try reader.next() == .init(name: member.0, bytes: Int64(text.count)))
-                #expect(try content(of: reader) == text)
+                #expect(try reader.content() == text)
             }
             #expect(try reader.next() == nil)
             #expect(try folder.directory.status(of: name)?.size == (name == "stored" ? stored : compressed))
@@ -84,15 +73,15 @@ struct ArchiveMembersTests {
     func once(form: BackupForm) throws {
         try write([("a", Self.noise(3000)), ("b", Self.noise(300_000)), ("c", [7, 8])], form)
         let reader = try reader()
-        #expect(try content(of: reader) == [])
+        #expect(try reader.content() == [])
         #expect(try reader.next()?.name == "a")
-        #expect(try content(of: reader).count == 3000)
-        #expect(try content(of: reader) == [])
+        #expect(try reader.content().count == 3000)
+        #expect(try reader.content() == [])
         #expect(try reader.next()?.name == "b")
         #expect(try reader.next()?.name == "c")
-        #expect(try content(of: reader) == [7, 8])
+        #expect(try reader.content() == [7, 8])
         #expect(try reader.next() == nil)
-        #expect(try content(of: reader) == [])
+        #expect(try reader.content() == [])
     }
 
     @Test("Reading fails with tooLarge at the first byte above the limit for the archive")
@@ -104,13 +93,13 @@ struct ArchiveMembersTests {
             limits.unquestionedBytes = Int64(most)
             let reader = try reader(limits)
             _ = try reader.next()
-            #expect(try content(of: reader).count == 1000)
+            #expect(try reader.content().count == 1000)
             _ = try reader.next()
             guard !isAccepted else {
-                #expect(try content(of: reader).count == 1000)
+                #expect(try reader.content().count == 1000)
                 continue
             }
-            let error = #expect(throws: BackupError.self) { try content(of: reader) }
+            let error = #expect(throws: BackupError.self) { try reader.content() }
             #expect(error?.code == .tooLarge)
         }
     }
@@ -123,7 +112,7 @@ struct ArchiveMembersTests {
         limits.unquestionedBytes = 0
         let reader = try reader(limits)
         _ = try reader.next()
-        #expect(try content(of: reader).count == 2 << 20)
+        #expect(try reader.content().count == 2 << 20)
     }
 
     @Test("A member that shrinks while it is archived cannot be added, nor one on a full disk")

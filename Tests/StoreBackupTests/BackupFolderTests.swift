@@ -234,12 +234,7 @@ struct BackupFolderTests {
         try world.archives.directory.removeFile(name)
         let file = try world.archives.directory.createFile(name, mode: 0o600)
         let writer = try ArchiveWriter(to: file, form: .standard)
-        for member in members {
-            try writer.add(member.name, bytes: Int64(member.bytes.count)) { buffer, offset in
-                buffer.copyBytes(from: member.bytes[Int(offset)..<(Int(offset) + buffer.count)])
-                return buffer.count
-            }
-        }
+        for member in members { try writer.add(member.name, member.bytes) }
         _ = try writer.finish()
         try file.close()
     }

@@ -78,13 +78,19 @@ package struct LogStore: Sendable {
         try PlainStore(path).rows("SELECT id FROM log NOT INDEXED").compactMap { Int64($0.dropFirst()) }
     }
 
-    /// What is wrong with a store that must contain these rows.
-    package static func objections(to path: String, _ name: String, holding expected: Set<Int64>) -> [String] {
+    /// What is wrong with a store that must contain these rows, or these alone.
+    package static func objections(
+        to path: String,
+        _ name: String,
+        holding expected: Set<Int64>,
+        alone: Bool = false
+    ) -> [String] {
         do {
             let rows = try rows(path)
             let lost = expected.subtracting(rows).sorted()
             var objections: [String] = []
             if !lost.isEmpty { objections.append("\(name) lacks the acknowledged rows \(lost)") }
+            if alone, !expected.isSuperset(of: rows) { objections.append("\(name) has rows that no program wrote") }
             if Set(rows).count < rows.count { objections.append("\(name) has a row twice") }
             if rows.count % 2 == 1 { objections.append("\(name) has half a transaction") }
             // The text ok, as PlainStore writes it.

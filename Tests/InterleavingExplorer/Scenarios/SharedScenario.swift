@@ -111,10 +111,6 @@ package struct SharedScenario: Scenario {
         let (path, place) = verb == .unshare ? (old(root.path), "the old store") : (new(root.path), "the new store")
         let expected = LogStore.acknowledgedRows(of: actors, run)
             .union(LogStore.rows(writer: Self.earlier, pair: 0))
-        objections += LogStore.objections(to: path, place, holding: expected)
-        if let rows = try? LogStore.rows(path), !expected.isSuperset(of: rows) {
-            objections.append("\(place) has rows that no program wrote")
-        }
-        return objections
+        return objections + LogStore.objections(to: path, place, holding: expected, alone: true)
     }
 }

@@ -43,11 +43,7 @@ struct BackupWorld {
         let file = try archives.directory.openFile(archive.name, for: .reading)
         let reader = try ArchiveReader(ArchiveSource(file))
         var members: [(String, [UInt8])] = []
-        while let member = try reader.next() {
-            var bytes: [UInt8] = []
-            try reader.readContent { bytes.append(contentsOf: $0) }
-            members.append((member.name, bytes))
-        }
+        while let member = try reader.next() { members.append((member.name, try reader.content())) }
         return members
     }
 
@@ -73,5 +69,21 @@ struct BackupWorld {
     static func digest(of location: StoreLocation) throws -> String {
         try StoreReader(lockTimeout: .seconds(60))
             .withView(of: location) { try StoreDigest(of: $0.connection, externalData: $0.externalData).value }
+    }
+}
+
+extension ArchiveReader {
+    /// The bytes of the current member.
+    func content() throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        try readContent { bytes.append(contentsOf: $0) }
+        return bytes
+    }
+}
+
+extension ArchiveWriter {
+    /// Adds a member with these bytes.
+    func add(_ name: String, _ bytes: [UInt8]) throws {
+        try add(name, bytes: Int64(bytes.count)) { put in try bytes.withUnsafeBytes(put) }
     }
 }

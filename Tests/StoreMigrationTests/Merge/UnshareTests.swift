@@ -329,6 +329,7 @@ struct UnshareTests {
         }
         try writer.close()
         #expect(error?.outcome == .busy)
+        #expect(error?.message.contains("(database is locked)") == true, "\(String(describing: error))")
         // A pause takes half a millisecond at least.
         #expect(questions.withLock { $0 } < 4000)
         #expect(try self.unsharing(places).unshareAndWait().outcome == .unshared)
