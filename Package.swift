@@ -24,6 +24,15 @@ func settings(of target: String) -> [SwiftSetting] {
     strict + (optimized.contains(target) ? [.unsafeFlags(["-Xfrontend", "-O"])] : [])
 }
 
+/// The settings of a target of tests.
+///
+/// A release compiles a module as a whole, and checks its types on one processor. The largest tests are the last module
+/// of the build, while the other processors are idle; compiled file by file, they use all.
+func settings(ofTests target: String) -> [SwiftSetting] {
+    let isLast = !optimized.isEmpty && target == "StoreMigrateTests"
+    return strict + (isLast ? [.unsafeFlags(["-no-whole-module-optimization", "-enable-batch-mode"])] : [])
+}
+
 let strictC: [CSetting] = [.treatAllWarnings(as: .error)]
 
 extension Target {
@@ -72,7 +81,7 @@ extension Target {
     }
 
     static func tests(_ name: String, _ dependencies: [Dependency]) -> Target {
-        .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
+        .testTarget(name: name, dependencies: dependencies, swiftSettings: settings(ofTests: name))
     }
 }
 

@@ -1,6 +1,7 @@
 import FaultSupport
 import Glibc
 import SafeFiles
+import Synchronization
 import TestSupport
 
 /// Every command killed at a random time, and run again.
@@ -12,22 +13,40 @@ struct RandomKills: Proof {
         let judges = try Commands.all(scale.only)
         let times = try judges.map(Self.time)
         let count = scale.stopsAtFirst ? 40 * judges.count : scale.count(500)
-        var generator = SeededGenerator(seed: UInt64(bitPattern: Int64(scale.seed)))
-        var figure = Figure(unit: "kills", gate: 500)
-        var runs = 0
-        // One after the other, so that a command takes as long as in the undisturbed run.
-        while figure.tried < count, runs / 4 < count, !scale.deadline.hasPassed,
-            !(scale.stopsAtFirst && !figure.violations.isEmpty)
-        {
-            let index = runs % judges.count
-            let time = times[index] * Double.random(in: 0...1, using: &generator)
-            let (isKilled, found) = Self.objections(judges[index], after: time)
-            runs += 1
-            figure.tried += isKilled ? 1 : 0
-            figure.violations += found.map { "\(judges[index].name), killed after \(time): \($0)" }
+        let tally = Mutex(Tally())
+        // One at a time for each processor, so that a command takes about as long as in the undisturbed run.
+        try Work.concurrently { worker, _ in
+            var generator = SeededGenerator(seed: UInt64(bitPattern: Int64(scale.seed &+ worker)))
+            while !scale.deadline.hasPassed,
+                let run = tally.withLock({ $0.nextRun(upTo: count, stopsAtFirst: scale.stopsAtFirst) })
+            {
+                let index = run % judges.count
+                let time = times[index] * Double.random(in: 0...1, using: &generator)
+                let (isKilled, found) = Self.objections(judges[index], after: time)
+                tally.withLock {
+                    $0.figure.tried += isKilled ? 1 : 0
+                    $0.figure.violations += found.map { "\(judges[index].name), killed after \(time): \($0)" }
+                }
+            }
         }
-        figure.remarks.append("\(runs - figure.tried) of \(runs) runs ended before they were to be killed")
-        return figure
+        return tally.withLock { tally in
+            let ended = tally.runs - tally.figure.tried
+            tally.figure.remarks.append("\(ended) of \(tally.runs) runs ended before they were to be killed")
+            return tally.figure
+        }
+    }
+
+    /// The runs of all threads.
+    private struct Tally {
+        var figure = Figure(unit: "kills", gate: 500)
+        private(set) var runs = 0
+
+        /// The number of the next run; nil once `count` runs were killed, or too many ended before that.
+        mutating func nextRun(upTo count: Int, stopsAtFirst: Bool) -> Int? {
+            guard figure.tried < count, runs / 4 < count, !stopsAtFirst || figure.violations.isEmpty else { return nil }
+            defer { runs += 1 }
+            return runs
+        }
     }
 
     /// The duration of the undisturbed command.
