@@ -1,6 +1,7 @@
 import Foundation
 import SafeFiles
 import StoreAccess
+import Synchronization
 import TestSupport
 import Testing
 
@@ -169,6 +170,29 @@ struct BackupMakerTests {
         }
         #expect(points > 10)
         #expect(try world.archives.directory.entries() == ["a"])
+    }
+
+    @Test("Progress counts the bytes of all members, never backwards, up to the total")
+    func progress() throws {
+        let world = try BackupWorld()
+        let store = try world.stores.makeStore("CREATE TABLE t (x)")
+        let external = try world.stores.directory.createDirectory(store.supportFolderName, mode: 0o755)
+            .createDirectory(StoreLocation.externalDataFolderName, mode: 0o755)
+        for name in ["A", "B"] {
+            let file = try external.createFile(name, mode: 0o644)
+            try [UInt8](repeating: 7, count: 5 << 20).withUnsafeBytes { try file.write($0, at: 0) }
+            try file.close()
+        }
+        let steps = Mutex<[StoreProgress]>([])
+        let maker = BackupMaker(of: store.url, onProgress: { step in steps.withLock { $0.append(step) } })
+        let manifest = try maker.make(at: world.archives.location("a").url).manifest
+        let copied = steps.withLock { $0.filter { $0.phase == .copying } }
+        #expect(Set(copied.map(\.total)) == [manifest.byteCount])
+        #expect(copied.map(\.done) == copied.map(\.done).sorted())
+        // Each report comes before its piece; the store's only piece is the last one.
+        let last = try #require(manifest.members.last)
+        #expect(copied.last?.done == manifest.byteCount - last.bytes)
+        #expect(steps.withLock { $0.last } == StoreProgress(phase: .publishing, done: 1, total: 1))
     }
 
     @Test("A store that this process has open is not backed up")

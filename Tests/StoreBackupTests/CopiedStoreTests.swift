@@ -107,6 +107,7 @@ struct CopiedStoreTests {
         )
         #expect(try StoreInspector(depth: .layout).inspect(store).inspection?.fence?.newPath == "/new")
         let before = try world.stores.bytes(store.name)
+        let folder = try world.stores.directory.status()
         let backup = try BackupArchive(at: world.make(store.name).url).unpacked()
         #expect(try backup.folder.entries() == [store.name])
         let connection = try StoreConnection(backup.location, access: .privateCopy)
@@ -115,6 +116,8 @@ struct CopiedStoreTests {
         #expect(try connection.value("SELECT count(*) FROM sqlite_schema WHERE type = 'trigger'")?.integer == 0)
         try connection.close()
         #expect(try world.stores.bytes(store.name) == before)
+        // No log was created beside the store, even for a moment.
+        #expect(try world.stores.directory.status().modified == folder.modified)
     }
 
     @Test(
