@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := test
-.PHONY: demo test verify reference reference-check reference-page compare corpus proofs release-proofs proofs-in-brief walks walk-mistakes manifests report-test lint format bench soak block-recorder fuzz sanitize coverage mutants dist install fleet \
+.PHONY: demo tests test verify reference reference-check reference-page compare corpus proofs release-proofs proofs-in-brief walks walk-mistakes manifests report-test lint format bench soak block-recorder fuzz sanitize coverage mutants dist install fleet \
   documentation api-check newcomer static-libraries install-deps
 
 # What the build, the demonstration and the tests need: a command or a file, and the Debian package that contains it.
@@ -64,10 +64,13 @@ demo: static-libraries
 	swift build $(RELEASE) --product HabitApp
 	Fixtures/HabitCalendar/demo "$$(swift build $(RELEASE) --show-bin-path)"
 
-# For work on a change: the format check, and all suites except those of the tier `verify`.
-test: install-deps
-	@echo "Samples are drawn with STORE_MIGRATE_SEED=$(STORE_MIGRATE_SEED)"
+# Builds the tests, once however many targets of a run need them.
+tests: install-deps
 	$(call build-tests)
+
+# For work on a change: the format check, and all suites except those of the tier `verify`.
+test: tests
+	@echo "Samples are drawn with STORE_MIGRATE_SEED=$(STORE_MIGRATE_SEED)"
 	$(MAKE) --no-print-directory lint
 	@rm -f $(CORPUS_RECORD) .build/tests-swift-testing.xml
 	@status=0; \
@@ -81,7 +84,7 @@ CLOSING_LINES := Tests/closing-lines .build/tests-swift-testing.xml $(CORPUS_REC
 
 # Before a change lands: all suites, the short proofs, and reports in a browser.
 verify: export STORE_MIGRATE_TIER := verify
-verify: test reference-check api-check proofs-in-brief report-test documentation
+verify: test reference-check api-check proofs-in-brief walks report-test documentation
 	@$(CLOSING_LINES)
 
 # The page of all verbs and options, written from the tool's own help.
@@ -131,21 +134,18 @@ proofs: release-proofs
 
 # The harnesses and judges take most of the time, so they are built for release, too; the known mistakes are in a copy.
 release-proofs: static-libraries
-	$(call build-tests)
+	$(BUILD_TESTS)
 	Tests/Mistakes/check build
 	for product in FaultShim InterleavingShim proofs; do swift build $(RELEASE) --product "$$product"; done
 PROOFS = STORE_MIGRATE_TEST_BUILD="$$(swift build --show-bin-path)" "$$(swift build $(RELEASE) --show-bin-path)/proofs"
 
 # The harnesses that take a few minutes at most, on the tool that `make test` built.
-proofs-in-brief: install-deps
-	$(call build-tests)
+proofs-in-brief: tests
 	"$$($(BUILD) --show-bin-path)/proofs" random-kills crash-states lost-syncs races live-writers swaps
-	$(MAKE) --no-print-directory walks
 
 # Random sequences of commands, different for each commit, and the sequences that once failed.
 WALKS ?= 100
-walks: install-deps
-	$(call build-tests)
+walks: tests
 	"$$($(BUILD) --show-bin-path)/proofs" lives --walks $(WALKS)
 
 # Applies known mistakes to a copy of the checkout, and prints which of them the walks detect.
