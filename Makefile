@@ -40,10 +40,7 @@ BUILD = swift build $(STORE_MIGRATE_BUILD)
 SWIFT_FLAGS := --explicit-target-dependency-import-check error
 # Their recipes run the debug build.
 release-proofs soak coverage sanitize-address sanitize-thread: export STORE_MIGRATE_BUILD :=
-# The tests, with all programs that they start, and two libraries. `--build-tests` would also build the tools of plugins, whose
-# modules are the package's own, built once more.
-build-tests = for product in FaultShim InterleavingShim store-migratePackageTests; do \
-  $(BUILD) $(SWIFT_FLAGS) $(1) --product "$$product"; done
+BUILD_TESTS = Tests/build-tests $(STORE_MIGRATE_BUILD) $(SWIFT_FLAGS)
 # The release links small libraries statically, without the parts that it does not use; a program with fewer shared
 # libraries starts faster. The linker takes these archives from a folder of their own, and does not need the order of GNU ld.
 STATIC_LIBRARIES := archive bz2 lzma nettle yaml z
@@ -66,7 +63,7 @@ demo: static-libraries
 
 # Builds the tests, once however many targets of a run need them.
 tests: install-deps
-	$(call build-tests)
+	$(BUILD_TESTS)
 
 # For work on a change: the format check, and all suites except those of the tier `verify`.
 test: tests
@@ -197,7 +194,7 @@ sanitize-address: export ASAN_OPTIONS := detect_leaks=0
 sanitize-thread: export TSAN_OPTIONS := suppressions=$(CURDIR)/Tests/thread-sanitizer
 
 sanitize-%: install-deps
-	$(call build-tests,--sanitize=$* --scratch-path .build/$*)
+	$(BUILD_TESTS) --sanitize=$* --scratch-path .build/$*
 	for suite in $(if $(filter address,$*),$(ADDRESS_SUITES),$(THREAD_SUITES)); do \
 	  swift test --skip-build --sanitize=$* --scratch-path .build/$* --filter "$${suite}Tests" \
 	    --skip ArchiveLimitsTests $(if $(filter thread,$*),--skip ProcessIdentityTests); \
@@ -206,7 +203,7 @@ sanitize-%: install-deps
 # The test coverage, by region, of the modules that users' data depends on, in a separate build.
 coverage: export STORE_MIGRATE_TIER := verify
 coverage: install-deps
-	$(call build-tests,--enable-code-coverage --scratch-path .build/coverage)
+	$(BUILD_TESTS) --enable-code-coverage --scratch-path .build/coverage
 	Tests/coverage "$$(swift build --show-bin-path --scratch-path .build/coverage)" .build/coverage/profiles \
 	  StoreMigration ChangeMerging StoreWriting SafeFiles
 
