@@ -26,6 +26,28 @@ struct DerivedAttributeTests {
         ),
     ])
 
+    @Test("A trigger reports the row that it changed with the function that genuine triggers call")
+    func functions() throws {
+        let triggers = try StoreShape(Self.model).triggers
+        let sql = Dictionary(uniqueKeysWithValues: triggers.map { ($0.name, $0.sql) })
+        let counting = "Z_DA_ZBOOK_Shelf_booksCount_PARAMETER_INSERT"
+        #expect(
+            sql[counting]
+                == "CREATE TRIGGER \(counting) AFTER INSERT ON ZBOOK FOR EACH ROW WHEN (NEW.ZSHELF NOT NULL) BEGIN "
+                + "UPDATE ZTHING SET ZBOOKSCOUNT = IFNULL(ZBOOKSCOUNT, 0) + 1 WHERE Z_PK = NEW.ZSHELF; "
+                + "SELECT NSCoreDataDATriggerUpdatedAffectedObjectValue"
+                + "('ZTHING', Z_ENT, Z_PK, 'booksCount', ZBOOKSCOUNT) FROM ZTHING WHERE Z_PK = NEW.ZSHELF; END"
+        )
+        // A count changes an existing row; the other triggers that follow an insertion report a new one.
+        let inserting = sql.filter { $0.value.contains("NSCoreDataDATriggerInsertUpdatedAffectedObjectValue(") }
+        #expect(
+            inserting.keys.sorted() == [
+                "Z_DA_ZBOOK_Book_shelfMass_SOURCE_INSERT", "Z_DA_ZTHING_Book_shelfMass_PARAMETER_INSERT",
+                "Z_DA_ZTHING_Shelf_booksCount_SOURCE_INSERT",
+            ]
+        )
+    }
+
     @Test("Triggers maintain counts and followed values; other derived attributes are listed as unmaintained")
     func kept() throws {
         #expect(try StoreShape(Self.model).unmaintained == ["Shelf.loud"])

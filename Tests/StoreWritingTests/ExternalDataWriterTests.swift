@@ -50,6 +50,18 @@ struct ExternalDataWriterTests {
         #expect(error?.errno == .ioError)
     }
 
+    @Test("The folder of external files is opened once for all values")
+    func openedOnce() throws {
+        let system = RecordingFileSystem()
+        let writer = try writer(system)
+        try writer.write([1], as: "A")
+        let count = system.calls.count
+        try writer.write([2], as: "B")
+        try writer.remove("A")
+        #expect(system.calls.dropFirst(count).filter { $0.hasPrefix("open ") } == ["open B creating"])
+        #expect(try folder().entries() == ["B"])
+    }
+
     @Test("An equal value keeps the name of its file in another store once, and other values get new names")
     func keptNames() throws {
         let writer = try writer()

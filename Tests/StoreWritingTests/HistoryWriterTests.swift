@@ -72,6 +72,23 @@ struct HistoryWriterTests {
         )
     }
 
+    @Test("A new table of changes has a column for each value that history preserves of a deleted object")
+    func tombstoneColumns() throws {
+        let store = try NewStore(Self.model, tracksHistory: true)
+        let table = try #require(try StoreSchema(reading: store.connection).table(named: "ACHANGE"))
+        #expect(table.columns.map(\.name).suffix(3) == ["ZCOLUMNS", "ZTOMBSTONE0", "ZTOMBSTONE1"])
+    }
+
+    @Test("The columns of preserved values are found regardless of the case of their names")
+    func spelledTombstoneColumns() throws {
+        let spelling = "ALTER TABLE ACHANGE RENAME COLUMN ZTOMBSTONE0 TO ztombstone0;"
+        let store = try NewStore(Self.model, tracksHistory: true, preparing: spelling)
+        let note = try store.insert("Note", ["code": .integer(7), "title": .text("one")])
+        try store.save { try store.writer.delete(note) }
+        let kept = "SELECT ztombstone0 || ' ' || ZTOMBSTONE1 FROM ACHANGE WHERE ZCHANGETYPE = 2"
+        #expect(try store.connection.value(kept) == .text("7 one"))
+    }
+
     @Test("A to-many without an inverse counts as a change of both its objects")
     func missingInverse() throws {
         let store = try NewStore(Self.model, tracksHistory: true)

@@ -112,6 +112,46 @@ struct ModelCacheWriterTests {
         #expect(try ManagedObjectModel(modelCache: ModelCacheWriter.bytes(of: model)) == model)
     }
 
+    /// The entities of the second model's archive, and a reader of the archive.
+    private static func archived() throws -> (KeyedArchiveReader, [String: PropertyListValue]) {
+        let reader = try KeyedArchiveReader(ModelCacheWriter.archive(of: models[1]))
+        return (reader, try #require(reader.dictionary(reader.topObject()?.fields["NSEntities"])))
+    }
+
+    @Test("An entity refers to its subentities, and a relationship to its destination and its inverse")
+    func references() throws {
+        let (reader, entities) = try Self.archived()
+        let habit = try #require(reader.object(entities["Habit"]))
+        let daily = try #require(entities["DailyHabit"])
+        #expect(reader.dictionary(habit.fields["NSSubentities"]) == ["DailyHabit": daily])
+
+        let destination = try #require(reader.object(entities["HabitDay"]))
+        let inverse = try #require(reader.dictionary(destination.fields["NSProperties"])?["habit"])
+        for owner in ["Habit", "DailyHabit"] {
+            let properties = reader.dictionary(reader.object(entities[owner])?.fields["NSProperties"])
+            let days = try #require(reader.object(properties?["days"]))
+            #expect(days.fields["NSDestinationEntity"] == entities["HabitDay"])
+            #expect(days.fields["NSInverseRelationship"] == inverse)
+            let next = try #require(reader.object(properties?["next"]))
+            #expect(next.fields["NSDestinationEntity"] == entities["Habit"])
+            #expect(next.fields["NSInverseRelationship"] == KeyedArchiveWriter.null)
+        }
+    }
+
+    @Test("Lists of constraints and indexes are mutable arrays, as in genuine archives, and keys are in a fixed one")
+    func arrayClasses() throws {
+        let (reader, entities) = try Self.archived()
+        let habit = try #require(reader.object(entities["Habit"]))
+        let indexes = try #require(reader.elements(habit.fields["NSFetchIndexDescriptions"])).compactMap(reader.object)
+        try #require(indexes.count == 2)
+        let lists =
+            [habit.fields["NSFetchIndexDescriptions"], habit.fields["NSUniqueTuples"]]
+            + indexes.map { $0.fields["NSIndexElements"] }
+        for list in lists { #expect(reader.object(list)?.className == "NSMutableArray") }
+        let values = reader.object(reader.topObject()?.fields["NSEntities"])?.fields["values"]
+        #expect(reader.object(values)?.className == "NSArray")
+    }
+
     @Test("Equal models give equal bytes", arguments: models)
     func deterministic(_ model: ManagedObjectModel) throws {
         let entities = Array(model.entitiesByName.values).reversed()

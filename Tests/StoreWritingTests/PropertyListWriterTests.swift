@@ -53,6 +53,18 @@ struct PropertyListWriterTests {
         #expect(read == Array(0..<count))
     }
 
+    @Test(
+        "A scalar that occurs several times is written once",
+        arguments: [.string("Habits"), .integer(70_000), .real(0.25), .date(86_400), .data([0, 1, 255])]
+            as [PropertyListValue]
+    )
+    func repeatedScalar(_ value: PropertyListValue) {
+        let one = PropertyListWriter.bytes(of: .array([value]))
+        let nine = PropertyListWriter.bytes(of: .array([PropertyListValue](repeating: value, count: 9)))
+        // Each of the other occurrences is a reference of one byte.
+        #expect(nine.count == one.count + 8)
+    }
+
     @Test("Equal values give equal bytes, regardless of the order of dictionary keys")
     func deterministic() {
         let keys = (0..<100).map { "key\($0)" }

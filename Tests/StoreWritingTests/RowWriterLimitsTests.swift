@@ -36,6 +36,12 @@ struct RowWriterLimitsTests {
         #expect(error?.code == .damaged)
     }
 
+    @Test("A request for no key is refused, because the key it returned would be assigned again", arguments: [0, -1])
+    func noKey(_ count: Int64) throws {
+        #expect(throws: StoreError.self) { try store.writer.allocateKeys(for: "Item", count: count) }
+        #expect(try store.insert("Item").primaryKey == 1)
+    }
+
     @Test("A recorded key that no writer leaves is damage", arguments: ["-1", "NULL", "'text'", "\(Int64.max)"])
     func unusableKey(_ recorded: String) throws {
         for name in ["Item", "TRANSACTION", "CHANGE", "TRANSACTIONSTRING"] {

@@ -230,12 +230,15 @@ struct RowWriterTests {
         #expect(store.writer.abandonedFiles == [name])
     }
 
-    @Test("External files and folders get the store's group, and folders keep the set-group-ID bit")
-    func externalDataRights() throws {
+    @Test(
+        "External files and folders get the store's group, and folders keep the set-group-ID bit",
+        arguments: [0o2770, 0o770] as [UInt32]
+    )
+    func externalDataRights(mode: UInt32) throws {
         guard geteuid() == 0 else { return }
         let store = try Store()
         let folder = store.folder.directory
-        try folder.setMode(0o2770)
+        try folder.setMode(mode)
         #expect(chown(folder.path + "/Store.sqlite", 0, 61_234) == 0)
         try store.insert("Person", ["photo": .blob([UInt8](repeating: 7, count: ExternalDataWriter.threshold + 1))])
         let support = try folder.openDirectory(".Store_SUPPORT")
@@ -243,7 +246,7 @@ struct RowWriterTests {
         let name = try #require(try external.entries().first)
         for status in try [support.status(), external.status()] {
             #expect(status.group == 61_234)
-            #expect(status.mode & 0o2000 != 0)
+            #expect(status.mode & 0o2000 == mode & 0o2000)
         }
         #expect(try external.status(of: name)?.group == 61_234)
     }

@@ -77,6 +77,7 @@ struct TriggerTests {
             try store.writer.holding(triggers) { try store.writer.connect(pages[1], "book", to: book) }
         }
         #expect(result.changes.changedSlots(of: book) == [.oneToMany, .property("pagesCount")])
+        #expect(try store.writer.destinations(of: book, "pages") == pages)
         #expect(try store.connection.value("SELECT ZPAGESCOUNT FROM ZBOOK") == .integer(1))
         #expect(try StoreSchema(reading: store.connection).triggers == triggers)
         try store.save { try store.writer.delete(pages[0]) }
@@ -87,6 +88,7 @@ struct TriggerTests {
     func spatialIndexMeanwhile() throws {
         let store = try NewStore(Self.model)
         try store.insert("Book")
+        #expect(!store.writer.hasTriggers)
         try store.connection.execute(
             """
             CREATE VIRTUAL TABLE Z_Book_byPlace USING rtree(id, west, east);
@@ -97,6 +99,19 @@ struct TriggerTests {
         let book = try store.insert("Book")
         let listed = "SELECT group_concat(id) FROM Z_Book_byPlace"
         #expect(try store.connection.value(listed) == .text("\(book.primaryKey)"))
+        #expect(store.writer.hasTriggers)
+    }
+
+    @Test(
+        "The schema is trusted only if all its virtual tables are spatial indexes",
+        arguments: [
+            ("", 0), ("CREATE VIRTUAL TABLE place USING rtree(id, west, east);", 1),
+            ("CREATE VIRTUAL TABLE place USING rtree(id, west, east); CREATE VIRTUAL TABLE words USING fts5(text);", 0),
+        ] as [(String, Int64)]
+    )
+    func trust(_ sql: String, _ isTrusted: Int64) throws {
+        let store = try NewStore(Self.model, preparing: sql)
+        #expect(try store.connection.value("PRAGMA trusted_schema") == .integer(isTrusted))
     }
 
     @Test("A derived value cannot be written")
