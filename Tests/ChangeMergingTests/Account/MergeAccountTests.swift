@@ -104,6 +104,26 @@ struct MergeAccountTests {
         #expect(try SettledDigest(digest, merged: #require(plan.account)).value == digest.value)
     }
 
+    @Test(
+        "Without a base, a definition that only the old Core Data store has is refused unless it follows from a model",
+        arguments: [
+            ("CREATE VIEW seen AS SELECT 1", [.notCarried("the view seen")]),
+            ("CREATE INDEX Z_Habit_byName ON ZHABIT (ZNAME)", []),
+        ] as [(String, [MergeRefusal])]
+    )
+    func managedWithoutBase(_ sql: String, _ refusals: [MergeRefusal]) throws {
+        let triple = try StoreMergeTests.triple()
+        try triple.store("old").connection.execute(sql)
+        let plan = try StoreMerger(
+            base: nil,
+            old: triple.store("old").place(),
+            shared: triple.store("shared").place(),
+            settings: MergeSettings(identities: ["Category": ["title"]])
+        )
+        .plan()
+        #expect(plan.summary.refusals == refusals)
+    }
+
     @Test("The digest of a state that the account does not cover is rejected")
     func anotherState() throws {
         let triple = try PlainTriple(Self.schema)

@@ -42,9 +42,12 @@ struct OutsideModelTests {
         )
         try shared.connection.execute("INSERT INTO own VALUES (3, 33)")
 
+        let counts = try triple.plan().summary.entities
         let (_, result) = try triple.merge()
 
         #expect(result.outcome == .merged)
+        #expect(counts["own"].map { [$0.inserted, $0.updated, $0.deleted] } == [1, 1, 1])
+        #expect([counts["named"]?.inserted, counts["bag"]?.inserted] == [1, 1])
         #expect(
             try Self.rows("SELECT * FROM own", shared) == [
                 [.integer(1), .integer(10)], [.integer(3), .integer(33)], [.integer(4), .integer(30)],
@@ -105,6 +108,21 @@ struct OutsideModelTests {
         )
         #expect(plan.conflicts.map(\.property) == ["column ZOWN"])
         #expect(parked.rows.map { $0.values["column ZOWN"] } == [.text("old")])
+    }
+
+    @Test("A value whose column the shared store no longer has is parked with its object, and the rest is merged")
+    func droppedColumn() throws {
+        let triple = try Self.triple("ALTER TABLE ZHABIT ADD COLUMN ZOWN")
+        let (old, shared) = (try triple.store("old"), try triple.store("shared"))
+        try old.connection.execute("UPDATE ZHABIT SET ZOWN = 5, ZNAME = 'late' WHERE Z_PK = 1")
+        try shared.connection.execute("ALTER TABLE ZHABIT DROP COLUMN ZOWN")
+        let parked = ParkedRowRestorer()
+
+        let (plan, _) = try triple.merge(park: { parked.rows.append($0) })
+
+        #expect(try shared.value("name", of: StoreMergeTests.habit(1)) == .text("late"))
+        #expect(parked.rows.map { $0.values["column ZOWN"] } == [.integer(5)])
+        #expect(plan.notes == [MergeNote(.propertyLacking, entity: "Habit", property: "column ZOWN", count: 1)])
     }
 
     @Test("A search index that an application fills itself is merged row by row")

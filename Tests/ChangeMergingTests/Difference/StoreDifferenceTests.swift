@@ -35,6 +35,7 @@ struct StoreDifferenceTests {
         let summary = try difference.compare(base, with: old.location, includingValues: true) { object in
             found.append(Self.text(object))
             if object.kind == .updated, object.entity == "Habit" {
+                #expect(object.properties.map(\.before) == [.value(.null), .value(.text("habit 1"))])
                 #expect(object.properties.map(\.after) == [.value(.integer(4)), .value(.text("new"))])
                 #expect(object.address?.primaryKey == 1)
             }
@@ -124,6 +125,27 @@ struct StoreDifferenceTests {
         #expect(summary.definitions == ["extra", "i"])
         let equal = try StoreDifference(lockTimeout: .seconds(60)).compare(first, with: first) { _ in }
         #expect(equal.isEqual)
+    }
+
+    @Test("Values of rows, and those of a merge's conflicts, are reported only if requested", arguments: [true, false])
+    func plainValues(_ includesValues: Bool) throws {
+        let triple = try PlainTriple("CREATE TABLE t (id INTEGER PRIMARY KEY, v); INSERT INTO t VALUES (1, 'base')")
+        for name in ["old", "shared"] { try triple.execute("UPDATE t SET v = '\(name)'", in: name) }
+        func value(_ name: SQLText) -> StoreMergeConflict.State? { includesValues ? .value(.text(name)) : nil }
+        var found: [ObjectDifference.Property] = []
+
+        let summary = try StoreDifference(lockTimeout: .seconds(60))
+            .compare(
+                triple.folder.location("shared"),
+                with: triple.folder.location("old"),
+                base: triple.folder.location("base"),
+                includingValues: includesValues
+            ) { found += $0.properties }
+
+        #expect(found.map(\.before) == [value("base"), value("base")])
+        #expect(found.map(\.after) == [value("shared"), value("old")])
+        #expect(summary.conflicts.map(\.old) == [value("old") ?? .present])
+        #expect(summary.conflicts.map(\.shared) == [value("shared") ?? .present])
     }
 
     @Test("Comparing a Core Data store with a plain SQLite store is an error")

@@ -100,6 +100,48 @@ struct ParkedRowsTests {
         #expect(result.unrestored.map(\.line) == [3])
     }
 
+    private static func restore(_ row: ParkedRow, in triple: PlainTriple) throws
+        -> ChangeMerging.ParkedRowRestorer.Result
+    {
+        try ChangeMerging.ParkedRowRestorer(reading: file([row], in: triple.folder.directory))
+            .restore(into: MergePlace(triple.connection("shared")), deadline: Deadline(after: .seconds(60)))
+    }
+
+    /// A row that the store does not have.
+    private static func late(_ key: Int64) -> ParkedRow {
+        ParkedRow(
+            side: .old,
+            entity: "t",
+            key: [.integer(key)],
+            target: nil,
+            reason: .editedAndDeleted,
+            values: ["id": .integer(key), "v": .text("late")]
+        )
+    }
+
+    @Test("A row whose number is in use is reported if the table has no greater number")
+    func noNumberLeft() throws {
+        let triple = try PlainTriple(
+            "CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT); INSERT INTO t VALUES (1, 'a'), (\(Int64.max), 'b')"
+        )
+        let result = try Self.restore(Self.late(1), in: triple)
+        #expect(result.unrestored.map(\.reason) == ["the table has no number left"])
+        #expect(try triple.rows("SELECT v FROM t") == ["a", "b"])
+    }
+
+    @Test("A search index over a table contains the restored rows")
+    func searchIndex() throws {
+        let triple = try PlainTriple(
+            """
+            CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT); INSERT INTO t VALUES (1, 'a');
+            CREATE VIRTUAL TABLE words USING fts5(v, content='t', content_rowid='id');
+            INSERT INTO words (words) VALUES ('rebuild');
+            """
+        )
+        #expect(try Self.restore(Self.late(7), in: triple).inserted == 1)
+        #expect(try triple.rows("SELECT rowid FROM words WHERE words MATCH 'late'") == ["7"])
+    }
+
     @Test("A line that is no parked row is reported by number, and nothing is written", arguments: [1, 2])
     func malformed(_ line: Int) throws {
         let triple = try StoreMergeTests.triple()

@@ -90,6 +90,27 @@ struct PlainRefusalTests {
         #expect(try connection.value("SELECT 1") == .integer(1))
     }
 
+    @Test("A merge of one row that is cancelled after its plan writes nothing")
+    func cancelledAfterPlan() throws {
+        let triple = try PlainTriple("CREATE TABLE t (k INTEGER PRIMARY KEY, v); INSERT INTO t VALUES (1, 'base')")
+        try triple.execute("UPDATE t SET v = 'old'", in: "old")
+        let isCancelled = Atomic(false)
+        let plan = try StoreMerger(
+            base: MergePlace(triple.connection("base")),
+            old: MergePlace(triple.connection("old")),
+            shared: MergePlace(triple.connection("shared")),
+            monitor: WorkMonitor(isCancelled: { isCancelled.load(ordering: .relaxed) })
+        )
+        .plan()
+        isCancelled.store(true, ordering: .relaxed)
+
+        let error = #expect(throws: StoreError.self) {
+            try plan.carryOut(MergeRun(epoch: "1", deadline: Deadline(after: .seconds(60))))
+        }
+        #expect(error?.code == .cancelled)
+        #expect(try triple.rows("SELECT v FROM t") == ["base"])
+    }
+
     @Test("A plan over a shared store that is read live uses its open transaction, and leaves it open")
     func openTransaction() throws {
         let triple = try PlainTriple("CREATE TABLE t (k INTEGER PRIMARY KEY, v)")

@@ -202,6 +202,28 @@ struct MergePolicyTests {
         #expect(try shared.value("title", of: category) == .text(isOldLater ? "old" : "shared"))
     }
 
+    @Test(
+        "If the old side emptied a to-one and the shared side set it, the policy decides",
+        arguments: [
+            (.mergeByPropertyStoreTrump, "shared"), (.mergeByPropertyObjectTrump, nil), (.overwrite, nil),
+            (.rollback, "shared"),
+        ] as [(StoreMergePolicy, SQLText?)]
+    )
+    func emptiedToOne(_ policy: StoreMergePolicy, _ title: SQLText?) throws {
+        let triple = try StoreMergeTests.triple()
+        let shared = try triple.store("shared")
+        try triple.store("old").save { try $0.disconnect(StoreMergeTests.category, "habits", from: Self.habit) }
+        let other = try shared.insert("Category", ["title": .text("shared")])
+        try shared.save { try $0.connect(other, "habits", to: Self.habit) }
+
+        let (plan, _) = try triple.merge(MergeSettings(policy: policy))
+
+        #expect(plan.conflicts.map(\.property) == ["category"])
+        let titles = try shared.writer.destinations(of: Self.habit, "category")
+            .map { try shared.value("title", of: $0) }
+        #expect(titles == (title.map { [.text($0)] } ?? []))
+    }
+
     @Test("Under the policy newest without history, the shared value stays and the merge notes it")
     func timesUnknown() throws {
         let triple = try StoreMergeTests.triple(tracksHistory: false)

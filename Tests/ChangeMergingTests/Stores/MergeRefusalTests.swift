@@ -260,4 +260,15 @@ struct MergeRefusalTests {
         try Self.edit(triple.store("old"))
         #expect { _ = try triple.plan(settings) } throws: { ($0 as? StoreError)?.code == .wrongSettings }
     }
+
+    @Test("An identity that depends on itself through a relationship is an error that names the entity")
+    func circularIdentity() throws {
+        let triple = try MergeTriple(RandomGraph.model) { try $0.insert("Person") }
+        try triple.store("old").insert("Person")
+        let error = #expect(throws: StoreError.self) {
+            try triple.plan(MergeSettings(identities: ["Person": ["spouse"]]))
+        }
+        #expect(error?.code == .wrongSettings)
+        #expect(error?.message == "the identity of Person depends on itself through its relationships")
+    }
 }

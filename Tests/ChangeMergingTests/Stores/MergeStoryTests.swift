@@ -25,6 +25,8 @@ struct MergeStoryTests {
         )
         .plan()
         #expect(merge.summary.refusals.isEmpty && merge.summary.joined == 4 && merge.summary.inserted == 1)
+        // The matched objects, and the late one under another key.
+        #expect(merge.summary.rekeyed == 5)
         _ = try merge.carryOut(MergeRun(epoch: "1", deadline: Deadline(after: .seconds(60))))
         var rekeyed: [RekeyedObject] = []
         try merge.forEachRekeyedObject { rekeyed.append($0) }
@@ -185,6 +187,30 @@ struct MergeStoryTests {
         let target = ObjectKey(entity: "Category", primaryKey: 3)
         #expect(try shared.value("title", of: target) == .text("renamed"))
         #expect(try shared.writer.destinations(of: target, "habits") == [StoreMergeTests.habit(3)])
+    }
+
+    @Test("A second merge moves a member away from an object that has another key in the shared store")
+    func memberOfMovedObject() throws {
+        let triple = try StoreMergeTests.triple()
+        let (old, shared) = (try triple.store("old"), try triple.store("shared"))
+        let late = try old.insert("Category", ["title": .text("late")])
+        try old.save { try $0.connect(late, "habits", to: StoreMergeTests.habit(3)) }
+        #expect(try shared.insert("Category", ["title": .text("other")]) == late)
+        let first = try triple.plan()
+        _ = try first.carryOut(MergeRun(epoch: "first", deadline: Deadline(after: .seconds(60))))
+        var moved: [RekeyedObject] = []
+        try first.forEachRekeyedObject { moved.append($0) }
+        try triple.renewBase()
+        try old.save { try $0.connect(StoreMergeTests.category, "habits", to: StoreMergeTests.habit(3)) }
+
+        let second = try triple.plan(MergeSettings(source: .scan), moved: moved)
+        _ = try second.carryOut(MergeRun(epoch: "second", deadline: Deadline(after: .seconds(60))))
+
+        #expect(moved.map(\.new.primaryKey) == [3])
+        #expect(second.plan.conflicts.isEmpty)
+        #expect(
+            try shared.writer.destinations(of: StoreMergeTests.habit(3), "category") == [StoreMergeTests.category]
+        )
     }
 
     @Test("A merge keeps the store's identifier and the application's metadata")

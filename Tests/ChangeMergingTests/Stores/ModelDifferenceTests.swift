@@ -13,6 +13,7 @@ struct ModelDifferenceTests {
         var goal: AttributeDescription? = AttributeDescription(name: "goal", type: .integer64)
         var extra: AttributeDescription?
         var hasCategory = true
+        var isOrdered = true
         var refusals: [MergeRefusal] = []
 
         /// The first entity shifts the numbers of all others.
@@ -23,7 +24,16 @@ struct ModelDifferenceTests {
                     AttributeDescription(name: "title", type: .string),
                     AttributeDescription(name: "color", type: .integer16),
                 ] + (extra.map { [$0] } ?? []),
-                relationships: StoreMergeTests.model.entitiesByName["Category"]?.relationships ?? []
+                relationships: [
+                    RelationshipDescription(
+                        name: "habits",
+                        destination: "Habit",
+                        inverse: "category",
+                        maxCount: 0,
+                        isOrdered: isOrdered,
+                        deleteRule: .cascade
+                    )
+                ]
             )
             let habit = EntityDescription(
                 name: "Habit",
@@ -130,6 +140,11 @@ struct ModelDifferenceTests {
                 testDescription: "an entity that was removed",
                 hasCategory: false,
                 refusals: [.modelsDiffer(entity: "Category", property: nil)]
+            ),
+            Migration(
+                testDescription: "a relationship that lost its order",
+                isOrdered: false,
+                refusals: [.modelsDiffer(entity: "Category", property: "habits")]
             ),
         ]
     )

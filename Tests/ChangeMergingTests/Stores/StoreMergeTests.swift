@@ -207,6 +207,41 @@ struct StoreMergeTests {
         #expect(parked.map(\.key) == [[.integer(1)]])
     }
 
+    @Test("A new object that requires a taken unique value is parked with its relationships, and not inserted")
+    func requiredUniqueValueTaken() throws {
+        let model = ManagedObjectModel(entities: [
+            EntityDescription(
+                name: "Box",
+                relationships: [
+                    RelationshipDescription(name: "items", destination: "Item", inverse: "box", maxCount: 0)
+                ]
+            ),
+            EntityDescription(
+                name: "Item",
+                attributes: [AttributeDescription(name: "code", type: .string, isOptional: false)],
+                relationships: [RelationshipDescription(name: "box", destination: "Box", inverse: "items")],
+                uniquenessConstraints: [["code"]]
+            ),
+        ])
+        let triple = try MergeTriple(model) { store in
+            try store.insert("Box")
+            try store.insert("Item", ["code": .text("a")])
+        }
+        let (old, shared) = (try triple.store("old"), try triple.store("shared"))
+        let objects = try shared.objects()
+        let late = try old.insert("Item", ["code": .text("wanted")])
+        try old.save { try $0.connect(objects[0], "items", to: late) }
+        try shared.save { try $0.update(objects[1], ["code": .text("wanted")]) }
+        var parked: [ParkedRow] = []
+
+        let (plan, _) = try triple.merge { parked.append($0) }
+
+        #expect(plan.insertions.isEmpty)
+        #expect(try shared.objects() == objects)
+        #expect(parked.map(\.reason) == [.uniqueValues])
+        #expect(parked.map { $0.partners["box"] } == [[objects[0].primaryKey]])
+    }
+
     @Test("An order that only the old side changed is merged")
     func order() throws {
         let triple = try Self.triple()

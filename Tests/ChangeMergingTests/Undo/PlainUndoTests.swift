@@ -101,6 +101,25 @@ struct PlainUndoTests {
         #expect(try triple.digest() == before)
     }
 
+    @Test("A rollback counts the rows that it inserts, updates and deletes")
+    func counts() throws {
+        let triple = try PlainTriple(
+            "CREATE TABLE t (id INTEGER PRIMARY KEY, v); INSERT INTO t VALUES (1, 1), (2, 2), (3, 3)"
+        )
+        try triple.execute(
+            "UPDATE t SET v = 9 WHERE id < 3; DELETE FROM t WHERE id = 3; INSERT INTO t VALUES (4, 4), (5, 5), (6, 6)",
+            in: "old"
+        )
+        let file = try triple.folder.directory.createFile("record", mode: 0o600)
+        try triple.merge { try ChangesetRecording($0, to: file) }
+
+        let result = try MergeUndo(reading: triple.folder.directory.openFile("record", for: .reading))
+            .undo(in: MergePlace(triple.connection("shared")), deadline: Deadline(after: .seconds(60)))
+
+        #expect((result.inserted, result.updated, result.deleted) == (1, 2, 3))
+        #expect(try triple.rows("SELECT * FROM t") == ["1 1", "2 2", "3 3"])
+    }
+
     @Test("A truncated or altered record is rejected", arguments: [0, 3, 40, 100, -1, -9])
     func tornRecords(_ place: Int) throws {
         let (triple, _, _) = try Self.merged()
