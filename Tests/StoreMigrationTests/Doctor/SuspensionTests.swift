@@ -105,10 +105,15 @@ struct SuspensionTests {
         return ofProgram
     }
 
-    @Test("A path without anything is an error")
+    @Test("A path without anything, and one below a file, end with nothingFound")
     func nothing() throws {
         let places = try Places()
-        #expect(throws: MigrationError.self) { try SuspensionCheck(of: places.newStore.path) }
+        try places.container.write("file", [1])
+        for path in [places.newStore.path, places.container.path + "/file/store.sqlite"] {
+            let error = #expect(throws: MigrationError.self) { try SuspensionCheck(of: path) }
+            #expect(error?.outcome == .nothingFound)
+            #expect(error?.path == path)
+        }
         #expect(try SuspensionCheck(of: places.container.directory.path).locks.isEmpty)
     }
 

@@ -1,4 +1,5 @@
 import SafeFiles
+import StoreAccess
 import TestSupport
 import Testing
 
@@ -65,5 +66,25 @@ struct OtherStoreAtOldTests {
         #expect(try same.share("a", "b").outcome == .merged)
         let younger = try lives(birth: { _ in nil }, clockBehindBy: Self.hour)
         #expect(try younger.share("a", "b").outcome == .bothHoldObjects)
+    }
+
+    @Test("A copy of the store in its place has the store's UUID, and so its late writes are merged")
+    func copied() throws {
+        let world = try MergeWorld()
+        let places = world.places
+        try places.share(MergeWorld.capture)
+        let former = try ScratchFolder()
+        let folder = places.old.directory
+        try folder.move(places.name, to: places.name, in: former.directory)
+        for name in places.oldStore.sidecarNames where try folder.status(of: name) != nil {
+            try folder.move(name, to: name, in: former.directory)
+        }
+        // The original still has its inode number, so that of the copy differs.
+        try places.old.write(places.name, former.bytes(places.name))
+        try world.add(3, "late", to: places.oldStore)
+
+        #expect(try places.share(MergeWorld.capture).outcome == .merged)
+
+        #expect(try world.content(of: places.newStore) == ["1 Run -: 1 2", "2 Read -:", "3 late : 3"])
     }
 }

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import ModelMigration
 import SafeFiles
 import StoreAccess
 import StoreFixtures
@@ -44,6 +45,42 @@ struct ModelFitTests {
         }
         let more = ManagedObjectModel(entities: entities + [EntityDescription(name: "Later")])
         #expect(ModelFile(model: more).covers(inspection))
+    }
+
+    @Test("Programs open a migrated store if its version is the current or an earlier one of theirs")
+    func opens() throws {
+        let model = ManagedObjectModel(entities: [EntityDescription(name: "Habit")])
+        let (hashes, others): ([String: [UInt8]], [String: [UInt8]]) = (["Habit": [1]], ["Habit": [2]])
+        let target = MigrationTarget(model, entityVersionHashes: hashes)
+        func file(_ current: [String: [UInt8]], _ former: [String: [UInt8]]) -> ModelFile {
+            ModelFile(model: model, entityVersionHashes: current, otherVersions: ["1": former])
+        }
+        #expect(file(hashes, others).opens(target))
+        #expect(file(others, hashes).opens(target))
+        #expect(!file(others, others).opens(target))
+        // Without hashes, the entities decide.
+        #expect(ModelFile(model: model).opens(target))
+        #expect(!ModelFile(model: ManagedObjectModel(entities: [])).opens(target))
+    }
+
+    @Test("The new store has the version that a share migrates to, or an older one")
+    func standing() throws {
+        let places = try Places()
+        try places.makeDummies(at: places.newStore)
+        let new = try StoreInspector(depth: .layout).inspect(places.newStore)
+        let gatherer = FactsGatherer(
+            old: places.oldStore,
+            new: places.newStore,
+            surroundings: Surroundings(lockTimeout: .seconds(60))
+        )
+        func standing(_ target: MigrationTarget) throws -> MigrationFacts.Standing? {
+            try gatherer.migrationFacts(target, .absent, new, copiesOld: false).newStanding
+        }
+        let present = try MigrationTarget(path: places.newStore.path)
+        let entities = present.model.entitiesByName.values + [EntityDescription(name: "Later")]
+        let later = MigrationTarget(ManagedObjectModel(entities: Array(entities)), entityVersionHashes: [:])
+        #expect(try standing(present) == .current)
+        #expect(try standing(later) == .older)
     }
 
     @Test("A plain store fits any model")

@@ -306,4 +306,23 @@ struct SharePlannerTests {
         #expect(!needsComparison(.sample(objects: 0), .sample(objects: 0)))
         #expect(!needsComparison(.sample(objects: 3), .sample(objects: 3, kind: .coreData)))
     }
+
+    @Test("Two stores fit if their version hashes are equal, or if one of them has none")
+    func fitting() {
+        func store(_ modelHash: UInt8?) -> StoreInspection {
+            .sample(objects: 3, kind: .coreData, modelHash: modelHash)
+        }
+        #expect(store(1).fits(store(1)))
+        #expect(!store(1).fits(store(2)))
+        #expect(store(nil).fits(store(1)))
+        #expect(store(1).fits(store(nil)))
+    }
+
+    @Test("The plan beside a run at work names the holders, and leads to the status of both stores")
+    func atWork() {
+        let plan = SharePlan(atWork: "t", [7], old: .oldSample, new: .newSample)
+        #expect(plan.outcome == .busy)
+        #expect(plan.findings.first?.message.contains("7") == true)
+        #expect(plan.next == .status(old: "/old/store", new: "/new/store"))
+    }
 }

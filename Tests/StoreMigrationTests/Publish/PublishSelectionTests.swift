@@ -161,6 +161,30 @@ struct PublishSelectionTests {
         #expect(try connection.value("SELECT count(*) FROM ZNOTE WHERE ZEDITEDAT IS NOT NULL")?.integer == 0)
     }
 
+    @Test("A kept row of which one letter or one number differs fails the proof of the snapshot")
+    func differingRow() throws {
+        try places.build("inheritance", at: places.oldStore)
+        try places.container.write(places.name, [])
+        let original = try StoreConnection(places.oldStore, access: .liveReading)
+        let copy = try StoreConnection(places.newStore, access: .privateCopy)
+        defer { for connection in [copy, original] { try? connection.close() } }
+        try original.copyPages(to: copy, monitor: .silent)
+        let cut = try SnapshotCut(SnapshotSelection(without: ["Island"]), of: copy, path: places.newStore.path)
+        #expect(try cut.carryOut(in: copy, monitor: .silent) == 1)
+        try cut.proveRest(of: copy, against: original, monitor: .silent)
+        let row = "Z_PK = (SELECT min(Z_PK) FROM ZREGION WHERE ZTITLE IS NOT NULL)"
+        for change in ["ZTITLE = '#' || substr(ZTITLE, 2)", "Z_OPT = Z_OPT + 1"] {
+            try copy.execute("SAVEPOINT change; UPDATE ZREGION SET \(change) WHERE \(row)")
+            let error = #expect(throws: MigrationError.self) {
+                try cut.proveRest(of: copy, against: original, monitor: .silent)
+            }
+            #expect(error?.outcome == .verificationFailed)
+            #expect(error?.message.contains("ZREGION") == true)
+            try copy.execute("ROLLBACK TO change; RELEASE change")
+        }
+        try cut.proveRest(of: copy, against: original, monitor: .silent)
+    }
+
     @Test("A plain store, and one whose search index has the words, cannot be published in part")
     func unfit() throws {
         try places.build("plain-sqlite", at: places.oldStore)

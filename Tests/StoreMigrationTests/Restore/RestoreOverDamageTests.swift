@@ -2,6 +2,7 @@ import Foundation
 import SafeFiles
 import StoreAccess
 import StoreBackup
+import StoreFormat
 import TestSupport
 import Testing
 
@@ -180,5 +181,27 @@ struct RestoreOverDamageTests {
         let outcome = try world.restore(archive) { $0.overwrite = .always }
         #expect(outcome.outcome == .restored && outcome.keptAside != nil)
         #expect(try world.digest(of: world.restored) == world.digest(of: world.store))
+    }
+
+    @Test("A store whose reading is cancelled does not count as damaged")
+    func cancelled() throws {
+        let world = try RestoreWorld()
+        for (folder, value) in [(world.stores, 1), (world.place, 2)] {
+            try folder.makeStore("CREATE TABLE t (x); INSERT INTO t VALUES (\(value))", as: world.name)
+        }
+        let inspector = StoreInspector(depth: .digest)
+        let backup = try #require(try inspector.inspect(world.store).inspection)
+        let occupant = try #require(try inspector.inspect(world.restored).inspection)
+        var options = RestoreOptions()
+        options.overwrite = .always
+        func decide(_ monitor: WorkMonitor) throws -> RestoreDecision {
+            let surroundings = Surroundings(lockTimeout: .seconds(60), monitor: monitor)
+            let gatherer = FactsGatherer(old: world.store, new: world.restored, surroundings: surroundings)
+            return try RestoreJudge(backup: backup, place: world.restored, options: options, gatherer: gatherer)
+                .decision(on: .store(occupant))
+        }
+        #expect(try decide(.silent) == .replace)
+        let error = #expect(throws: StoreError.self) { try decide(WorkMonitor(isCancelled: { true })) }
+        #expect(error?.code == .cancelled)
     }
 }

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import SafeFiles
 import StoreAccess
 import TestSupport
@@ -246,5 +247,27 @@ struct PreviousStoresTests {
             [.modificationDate: Date(timeIntervalSince1970: seconds)],
             ofItemAtPath: folder.path + "/" + name
         )
+    }
+
+    @Test(
+        "Root reports on the location whose journal names the new store, although the retired store was another user's",
+        .enabled(if: geteuid() == 0)
+    )
+    func retired() throws {
+        let former = locations[1]
+        try make(["a"], in: second, as: former.name)
+        try #require(try share().outcome == .shared)
+        try #require(try StoreRetirement(of: former.url).retireAndWait().outcome == .retired)
+        let folder = second.path + "/" + StateFolder.name
+        for path in [folder, folder + "/" + former.name, folder + "/" + former.name + "/" + MigrationJournal.name] {
+            try #require(chown(path, 65_534, 65_534) == 0)
+        }
+        let stores = PreviousStores(
+            places: locations,
+            new: places.newStore,
+            options: ShareOptions(),
+            surroundings: Surroundings(lockTimeout: .seconds(60))
+        )
+        #expect(try stores.choice().old == former)
     }
 }

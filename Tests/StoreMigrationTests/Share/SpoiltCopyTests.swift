@@ -35,40 +35,43 @@ struct SpoiltCopyTests {
     }
 
     /// Shares, and spoils the copy when it is first proved.
-    private func share(_ places: Places, _ spoilage: Spoilage) throws -> Result<ShareOutcome, any Error> {
+    private func share(
+        _ world: DescribedWorld,
+        _ strategies: [String],
+        _ spoilage: Spoilage
+    ) throws -> Result<ShareOutcome, any Error> {
+        let places = world.places
         let isSpoilt = Mutex(false)
         let container = try Directory.open(path: places.container.path)
-        let result = Result {
-            try places.share(onProgress: { progress in
-                guard progress.phase == .proving else { return }
-                let wasSpoilt = isSpoilt.withLock { value in
-                    defer { value = true }
-                    return value
-                }
-                guard !wasSpoilt else { return }
-                do {
-                    let name = try #require(container.entries().first { $0.hasPrefix(".store-migrate-") })
-                    try spoilage.spoil(container.openDirectory(name), places.name)
-                } catch {
-                    Issue.record(error)
-                }
-            })
+        let onProgress: @Sendable (StoreProgress) -> Void = { progress in
+            guard progress.phase == .proving else { return }
+            let wasSpoilt = isSpoilt.withLock { value in
+                defer { value = true }
+                return value
+            }
+            guard !wasSpoilt else { return }
+            do {
+                let name = try #require(container.entries().first { $0.hasPrefix(".store-migrate-") })
+                try spoilage.spoil(container.openDirectory(name), places.name)
+            } catch {
+                Issue.record(error)
+            }
         }
+        let result = Result { try world.share(strategies, onProgress: onProgress) }
         #expect(isSpoilt.withLock { $0 })
         return result
     }
 
     @Test(
         "A copy that differs from its original fails the proof, and nothing is published or changed",
-        arguments: [
-            Spoilage.row, .externalFile,
-        ]
+        arguments: [Spoilage.row, .externalFile],
+        [[], ["SharedAccess:mode=0640"]]
     )
-    func refused(_ spoilage: Spoilage) throws {
+    func refused(_ spoilage: Spoilage, strategies: [String]) throws {
         let world = try DescribedWorld(recipe: "external-data")
         let places = world.places
         let before = try places.digest(of: places.oldStore)
-        let result = try share(places, spoilage)
+        let result = try share(world, strategies, spoilage)
         let error = #expect(throws: MigrationError.self) { try result.get() }
         #expect(error?.outcome == .verificationFailed)
         #expect(error?.message.contains(spoilage.word) == true, "\(error?.message ?? "")")
@@ -76,5 +79,33 @@ struct SpoiltCopyTests {
         #expect(try places.digest(of: places.oldStore) == before)
         #expect(try places.share().outcome == .shared)
         #expect(try places.digest(of: places.newStore) == before)
+    }
+
+    @Test("A published store that fails its proof does not count as a copy, and the old store is writable again")
+    func spoiltAfterTheProof() throws {
+        let places = try Places()
+        try places.old.makeStore(
+            "PRAGMA journal_mode=wal; CREATE TABLE t (x); CREATE TABLE later (x); INSERT INTO t VALUES ('Small')"
+        )
+        let container = try Directory.open(path: places.container.path)
+        let onProgress: @Sendable (StoreProgress) -> Void = { progress in
+            guard progress.phase == .publishing, progress.done == 0 else { return }
+            do {
+                let name = try #require(container.entries().first(where: StagingOrigin.isFolder))
+                try Spoilage.row.spoil(container.openDirectory(name), places.name)
+                // Without a change after its proof, the copy would not be proved again.
+                try places.execute("INSERT INTO later VALUES (1)")
+            } catch {
+                Issue.record(error)
+            }
+        }
+        let error = #expect(throws: MigrationError.self) { try places.share(onProgress: onProgress) }
+        #expect(error?.outcome == .verificationFailed)
+        #expect(error?.advice.contains(places.oldStore.path) == true)
+        #expect(error?.next == .verify(store: places.newStore.path))
+        #expect(try !places.isFenced(places.oldStore))
+        #expect(try places.count("SELECT count(*) FROM t, later WHERE t.x = 'Small'", in: places.oldStore) == 1)
+        #expect(try RunState(places.records()) == .none)
+        #expect(try !container.entries().contains(where: StagingOrigin.isFolder))
     }
 }

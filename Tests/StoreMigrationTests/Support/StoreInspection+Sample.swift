@@ -3,11 +3,11 @@ import StoreAccess
 import StoreFormat
 
 extension StoreInspection {
-    /// An inspection for the planner; nil objects make a database without tables.
+    /// An inspection for the planner; nil objects make a database without tables, a nil hash one without version hashes.
     static func sample(
         objects: Int64?,
         kind: Kind = .sqlite,
-        modelHash: UInt8 = 1,
+        modelHash: UInt8? = 1,
         isFenced: Bool = false
     ) -> StoreInspection {
         let isCoreData = kind == .coreData
@@ -45,13 +45,13 @@ extension StoreInspection {
 }
 
 extension StoreMetadata {
-    fileprivate static func sample(modelHash: UInt8) -> StoreMetadata {
+    fileprivate static func sample(modelHash: UInt8?) -> StoreMetadata {
         StoreMetadata(
             uuid: "00000000-0000-4000-8000-000000000000",
             values: [
-                "NSStoreModelVersionHashes": .dictionary([
-                    "Habit": .data([UInt8](repeating: modelHash, count: 32))
-                ])
+                "NSStoreModelVersionHashes": .dictionary(
+                    modelHash.map { ["Habit": .data([UInt8](repeating: $0, count: 32))] } ?? [:]
+                )
             ]
         )
     }

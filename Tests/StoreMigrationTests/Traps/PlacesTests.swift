@@ -247,6 +247,32 @@ struct PlacesTests {
         #expect(try state.entries().isEmpty)
     }
 
+    @Test("The status of a misspelt old path leads to the pair that the receipt beside the new store names")
+    func misspelt() throws {
+        let places = try Places()
+        try places.old.makeStore(Self.rows)
+        try places.share()
+        let misspelt = places.old.location("stroe.sqlite")
+
+        let status = try StoreMigrator(from: misspelt.url, to: places.newStore.url).statusAndWait()
+
+        #expect(status.next == .status(old: places.oldStore.path, new: places.newStore.path))
+    }
+
+    @Test("A container on a network file system is refused unless the caller allows it")
+    func networkFileSystem() throws {
+        let scratch = try ScratchFolder()
+        let system = RecordingFileSystem(fileSystemType: 0x6969)
+        let remote = try Directory.open(path: scratch.path, operations: system)
+        var surroundings = Surroundings(lockTimeout: .seconds(60))
+        let error = #expect(throws: UnreadableStore.self) { try surroundings.requireTrusted(remote) }
+        #expect(error?.reason == .networkFileSystem)
+        #expect(error?.path == scratch.directory.path)
+        try surroundings.requireTrusted(scratch.directory)
+        surroundings.allowsNetworkFileSystem = true
+        try surroundings.requireTrusted(remote)
+    }
+
     private func rename(_ path: String, to other: String) throws {
         let parent = try Directory.open(path: FilePath(path).removingLastComponent().string)
         guard let name = FilePath(path).lastComponent?.string, let newName = FilePath(other).lastComponent?.string

@@ -1,0 +1,62 @@
+import SafeFiles
+import StoreAccess
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import StoreMigration
+
+@Suite("Migrating a store in place")
+struct MigrationInPlaceTests {
+    /// The model of the dummies with one more attribute.
+    private func writeModel(in folder: ScratchFolder) throws -> StoreLocation {
+        let attributes = [("id", "Integer 64"), ("name", "String"), ("note", "String")]
+            .map { #"<attribute name="\#($0)" optional="YES" attributeType="\#($1)"/>"# }
+        let model = #"<model><entity name="TestDummy">\#(attributes.joined())</entity></model>"#
+        try folder.write("contents", Array(model.utf8))
+        return folder.location("contents")
+    }
+
+    @Test("The external files stay where they are: the staging folder has no copies of them")
+    func externalFiles() throws {
+        let places = try Places()
+        try places.makeDummies(at: places.oldStore)
+        try places.writeExternalFile("blob", 7, count: 1000, in: places.old)
+        let model = try writeModel(in: places.container)
+        let files = try #require(try places.old.directory.externalData(of: places.oldStore))
+        let before = try files.status(of: "blob")
+        let folder = try Directory.open(path: places.old.path)
+        let staged = Mutex<[String]?>(nil)
+
+        let outcome = try LightweightMigrator(of: places.oldStore.url, to: model.url) { progress in
+            guard progress.phase == .publishing, progress.done == 0 else { return }
+            do {
+                let name = try #require(folder.entries().first(where: StagingOrigin.isFolder))
+                let names = try folder.openDirectory(name).entries()
+                staged.withLock { $0 = names }
+            } catch {
+                Issue.record(error)
+            }
+        }
+        .migrateAndWait()
+
+        #expect(outcome.outcome == .migrated)
+        #expect(staged.withLock { $0 } == [places.name])
+        #expect(try files.status(of: "blob") == before)
+        let column = "SELECT count(*) FROM pragma_table_info('ZTESTDUMMY') WHERE name = 'ZNOTE'"
+        #expect(try places.count(column, in: places.oldStore) == 1)
+        #expect(try places.count("SELECT count(*) FROM ZTESTDUMMY", in: places.oldStore) == 3)
+    }
+
+    @Test("A store that is migrated already stays as it is")
+    func again() throws {
+        let places = try Places()
+        try places.makeDummies(at: places.oldStore)
+        let model = try writeModel(in: places.container)
+        let migrator = LightweightMigrator(of: places.oldStore.url, to: model.url)
+        #expect(try migrator.migrateAndWait().outcome == .migrated)
+        let bytes = try places.old.bytes(places.name)
+        #expect(try migrator.migrateAndWait().transaction == nil)
+        #expect(try places.old.bytes(places.name) == bytes)
+    }
+}
