@@ -84,6 +84,8 @@ package struct LinkRelation: Hashable, Sendable {
                         [inverse.declaredBy, inverse.description.name]
                     ) || (inverse.declaredBy == entity.name && inverse.description.name == description.name)
             } ?? true
+        // Only a column in the destination's table admits one owner; a join table admits several without an inverse.
+        let hasOneOwner = if case .oneToMany = relationship.storage { true } else { false }
         let own = end(relationship, entity)
         let other =
             inverse.map { end($0, layout.entities[$0.declaredBy] ?? destination) }
@@ -91,7 +93,7 @@ package struct LinkRelation: Hashable, Sendable {
                 entity: destination.name,
                 root: destination.root,
                 name: nil,
-                isSingle: description.isToMany,
+                isSingle: hasOneOwner,
                 isOrdered: false,
                 isRequired: false,
                 cascades: false

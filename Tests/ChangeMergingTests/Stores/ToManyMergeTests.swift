@@ -92,22 +92,25 @@ struct ToManyMergeTests {
         )
     }
 
-    @Test("Pairs of a many-to-many relationship are merged although the inverse is transient")
+    @Test("Both sides' pairs of a many-to-many relationship are merged, although the inverse is transient")
     func transientInverse() throws {
         let model = ManagedObjectModel(entities: [
             EntityDescription(name: "Note", relationships: [Self.toMany("tags", "Tag", "notes")]),
             EntityDescription(name: "Tag", relationships: [Self.toMany("notes", "Note", "tags", isTransient: true)]),
         ])
         let triple = try MergeTriple(model) { store in
-            try store.insert("Note")
-            try store.insert("Tag")
+            for entity in ["Note", "Note", "Tag"] { try store.insert(entity) }
         }
         let objects = try triple.store("base").objects()
-        let (note, tag) = try (#require(objects.first), #require(objects.last))
-        try triple.store("old").save { try $0.connect(note, "tags", to: tag) }
+        let (notes, tag) = (objects.filter { $0.entity == "Note" }, try #require(objects.last))
+        for (name, note) in zip(["old", "shared"], notes) {
+            try triple.store(name).save { try $0.connect(note, "tags", to: tag) }
+        }
 
-        try triple.merge()
+        let (plan, _) = try triple.merge()
 
-        #expect(try triple.store("shared").writer.destinations(of: note, "tags") == [tag])
+        #expect(plan.conflicts.isEmpty)
+        let shared = try triple.store("shared")
+        for note in notes { #expect(try shared.writer.destinations(of: note, "tags") == [tag]) }
     }
 }
