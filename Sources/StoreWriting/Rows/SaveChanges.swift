@@ -15,8 +15,6 @@ package struct SaveChanges: Sendable {
 
     package init() {}
 
-    package var isEmpty: Bool { isInserted.isEmpty && deleted.isEmpty && slots.isEmpty }
-
     /// The objects in the order in which they were inserted.
     package var inserted: [ObjectKey] { hasDeletions ? insertionOrder.filter(isInserted.contains) : insertionOrder }
 
