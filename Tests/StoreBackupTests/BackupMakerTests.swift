@@ -158,8 +158,7 @@ struct BackupMakerTests {
         let world = try BackupWorld()
         let store = try world.stores.makeStore("CREATE TABLE t (x)")
         try world.stores.makeStore("CREATE TABLE n (x)", as: store.relayName)
-        let external = try world.stores.directory.createDirectory(store.supportFolderName, mode: 0o755)
-            .createDirectory(StoreLocation.externalDataFolderName, mode: 0o755)
+        let external = try world.stores.createExternalFolder(of: store)
         for name in ["A", "B"] { try external.createFile(name, mode: 0o644).close() }
         let place = world.archives.location("a")
         let points = try BackupWorld.stopAtEachPoint { isCancelled in
@@ -176,8 +175,7 @@ struct BackupMakerTests {
     func progress() throws {
         let world = try BackupWorld()
         let store = try world.stores.makeStore("CREATE TABLE t (x)")
-        let external = try world.stores.directory.createDirectory(store.supportFolderName, mode: 0o755)
-            .createDirectory(StoreLocation.externalDataFolderName, mode: 0o755)
+        let external = try world.stores.createExternalFolder(of: store)
         for name in ["A", "B"] {
             let file = try external.createFile(name, mode: 0o644)
             try [UInt8](repeating: 7, count: 5 << 20).withUnsafeBytes { try file.write($0, at: 0) }

@@ -83,8 +83,7 @@ struct BackupRefusalTests {
     func amongExternalFiles() throws {
         let world = try BackupWorld()
         let store = try world.stores.makeStore("CREATE TABLE t (x)")
-        let external = try world.stores.directory.createDirectory(store.supportFolderName, mode: 0o755)
-            .createDirectory(StoreLocation.externalDataFolderName, mode: 0o755)
+        let external = try world.stores.createExternalFolder(of: store)
         let place = StoreLocation(folder: external.path, name: "a")
         let error = #expect(throws: BackupError.self) { try world.maker(store).make(at: place.url) }
         #expect(error?.code == .unsuitable)

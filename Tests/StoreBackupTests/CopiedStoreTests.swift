@@ -39,9 +39,7 @@ struct CopiedStoreTests {
     func open(mode: String, hasExternalFiles: Bool) throws {
         let store = try world.stores.makeStore("PRAGMA journal_mode=\(mode); CREATE TABLE t (x)")
         if hasExternalFiles {
-            let file = try world.stores.directory.createDirectory(store.supportFolderName, mode: 0o755)
-                .createDirectory(StoreLocation.externalDataFolderName, mode: 0o755)
-                .createFile("A", mode: 0o644)
+            let file = try world.stores.createExternalFolder(of: store).createFile("A", mode: 0o644)
             try Array("blob".utf8).withUnsafeBytes { try file.write($0, at: 0) }
             try file.close()
         }

@@ -25,9 +25,7 @@ struct LiveBackupTests {
         )
         let hasExternalFiles = round % 2 == 0
         if hasExternalFiles {
-            _ = try world.stores.directory.createDirectory(store.supportFolderName, mode: 0o755)
-                .createDirectory(StoreLocation.externalDataFolderName, mode: 0o755)
-                .createFile("A", mode: 0o644)
+            _ = try world.stores.createExternalFolder(of: store).createFile("A", mode: 0o644)
         }
         let writers = try (1...Self.writers).map { try StoreWriterProcess(store.path, loop: $0) }
         for writer in writers { writer.waitForLines(10) }

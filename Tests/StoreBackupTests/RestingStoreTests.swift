@@ -15,8 +15,7 @@ struct RestingStoreTests {
     init() throws {
         scratch = try ScratchFolder()
         location = try scratch.makeStore("CREATE TABLE t (x)")
-        external = try scratch.directory.createDirectory(location.supportFolderName, mode: 0o755)
-            .createDirectory(StoreLocation.externalDataFolderName, mode: 0o755)
+        external = try scratch.createExternalFolder(of: location)
         for name in ["A", "B"] { try write(name, in: external) }
     }
 

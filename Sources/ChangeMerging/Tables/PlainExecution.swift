@@ -173,7 +173,6 @@ struct PlainExecution {
             )
             try insert(part.former, table)
         }
-        waiting = []
     }
 
     private mutating func insert(_ index: Int) throws {

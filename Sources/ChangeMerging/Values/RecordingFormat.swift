@@ -128,7 +128,7 @@ extension RecordingReader {
             // SQLITE_CHANGESETSTART_INVERT
             let code = sqlite3changeset_start_v2_strm(&iterator, ChangesetInput.callback, input.pointer, 2)
             defer { sqlite3changeset_finalize(iterator) }
-            guard code == SQLITE_OK else { throw input.error ?? damaged("its changes cannot be read") }
+            guard code == SQLITE_OK else { throw damaged("its changes cannot be read") }
             while true {
                 let code = sqlite3changeset_next(iterator)
                 if code == SQLITE_DONE { return }

@@ -296,19 +296,6 @@ private final class WriterInTransaction: Sendable {
     }
 }
 
-/// Runs as an unprivileged user: only on this thread, and only if the tests run as root.
-enum OtherUser {
-    static func run<R>(_ body: () throws -> R) throws -> R {
-        guard geteuid() == 0 else { return try body() }
-        let symbol = try #require(dlsym(nil, "setfsuid"))
-        // `setfsuid` drops root's file permissions for the calling thread only.
-        let setFileUser = unsafeBitCast(symbol, to: (@convention(c) (UInt32) -> Int32).self)
-        _ = setFileUser(65_534)
-        defer { _ = setFileUser(0) }
-        return try body()
-    }
-}
-
 struct PermissionCase: CustomTestStringConvertible, Sendable {
     var testDescription: String
     var folder: UInt32 = 0o755

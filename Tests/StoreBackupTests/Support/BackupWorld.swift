@@ -72,6 +72,14 @@ struct BackupWorld {
     }
 }
 
+extension ScratchFolder {
+    /// Creates the folder for the external files of a store.
+    func createExternalFolder(of store: StoreLocation) throws -> Directory {
+        try directory.createDirectory(store.supportFolderName, mode: 0o755)
+            .createDirectory(StoreLocation.externalDataFolderName, mode: 0o755)
+    }
+}
+
 extension ArchiveReader {
     /// The bytes of the current member.
     func content() throws -> [UInt8] {

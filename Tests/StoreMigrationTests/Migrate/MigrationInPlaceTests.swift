@@ -8,21 +8,12 @@ import Testing
 
 @Suite("Migrating a store in place")
 struct MigrationInPlaceTests {
-    /// The model of the dummies with one more attribute.
-    private func writeModel(in folder: ScratchFolder) throws -> StoreLocation {
-        let attributes = [("id", "Integer 64"), ("name", "String"), ("note", "String")]
-            .map { #"<attribute name="\#($0)" optional="YES" attributeType="\#($1)"/>"# }
-        let model = #"<model><entity name="TestDummy">\#(attributes.joined())</entity></model>"#
-        try folder.write("contents", Array(model.utf8))
-        return folder.location("contents")
-    }
-
     @Test("The external files stay where they are: the staging folder has no copies of them")
     func externalFiles() throws {
         let places = try Places()
         try places.makeDummies(at: places.oldStore)
         try places.writeExternalFile("blob", 7, count: 1000, in: places.old)
-        let model = try writeModel(in: places.container)
+        let model = try places.writeLaterDummyModel(in: places.container)
         let files = try #require(try places.old.directory.externalData(of: places.oldStore))
         let before = try files.status(of: "blob")
         let folder = try Directory.open(path: places.old.path)
@@ -43,8 +34,7 @@ struct MigrationInPlaceTests {
         #expect(outcome.outcome == .migrated)
         #expect(staged.withLock { $0 } == [places.name])
         #expect(try files.status(of: "blob") == before)
-        let column = "SELECT count(*) FROM pragma_table_info('ZTESTDUMMY') WHERE name = 'ZNOTE'"
-        #expect(try places.count(column, in: places.oldStore) == 1)
+        #expect(try places.count(Places.dummyNoteColumns, in: places.oldStore) == 1)
         #expect(try places.count("SELECT count(*) FROM ZTESTDUMMY", in: places.oldStore) == 3)
     }
 
@@ -52,7 +42,7 @@ struct MigrationInPlaceTests {
     func again() throws {
         let places = try Places()
         try places.makeDummies(at: places.oldStore)
-        let model = try writeModel(in: places.container)
+        let model = try places.writeLaterDummyModel(in: places.container)
         let migrator = LightweightMigrator(of: places.oldStore.url, to: model.url)
         #expect(try migrator.migrateAndWait().outcome == .migrated)
         let bytes = try places.old.bytes(places.name)

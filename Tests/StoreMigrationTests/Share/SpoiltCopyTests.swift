@@ -1,7 +1,6 @@
 import SafeFiles
 import StoreAccess
 import StoreFixtures
-import Synchronization
 import TestSupport
 import Testing
 
@@ -41,15 +40,10 @@ struct SpoiltCopyTests {
         _ spoilage: Spoilage
     ) throws -> Result<ShareOutcome, any Error> {
         let places = world.places
-        let isSpoilt = Mutex(false)
+        let spoiling = Once()
         let container = try Directory.open(path: places.container.path)
         let onProgress: @Sendable (StoreProgress) -> Void = { progress in
-            guard progress.phase == .proving else { return }
-            let wasSpoilt = isSpoilt.withLock { value in
-                defer { value = true }
-                return value
-            }
-            guard !wasSpoilt else { return }
+            guard progress.phase == .proving, spoiling.isFirst() else { return }
             do {
                 let name = try #require(container.entries().first { $0.hasPrefix(".store-migrate-") })
                 try spoilage.spoil(container.openDirectory(name), places.name)
@@ -58,7 +52,7 @@ struct SpoiltCopyTests {
             }
         }
         let result = Result { try world.share(strategies, onProgress: onProgress) }
-        #expect(isSpoilt.withLock { $0 })
+        #expect(!spoiling.isFirst())
         return result
     }
 

@@ -1,4 +1,3 @@
-import Glibc
 import SafeFiles
 import StoreAccess
 import SystemPackage
@@ -45,22 +44,12 @@ struct UnlockableStoreTests {
         let places = try makeStore("delete")
         let context = try context(places)
         try FilePath(places.oldStore.path).setMode(0)
-        try asOtherUser { () throws in
+        try OtherUser.run { () throws in
             let error = #expect(throws: MigrationError.self) { try context.openOldStore() }
             #expect(error?.outcome == .notWritable)
             #expect(error?.path == places.oldStore.path)
             #expect(try !context.canLockOldStore())
         }
-    }
-
-    /// Runs without root's file permissions: only on this thread, and only if the tests run as root.
-    private func asOtherUser(_ body: () throws -> Void) throws {
-        guard geteuid() == 0 else { return try body() }
-        let symbol = try #require(dlsym(nil, "setfsuid"))
-        let setFileUser = unsafeBitCast(symbol, to: (@convention(c) (UInt32) -> Int32).self)
-        _ = setFileUser(65_534)
-        defer { _ = setFileUser(0) }
-        try body()
     }
 
     @Test("A store with a writer that holds its lock can be locked later")

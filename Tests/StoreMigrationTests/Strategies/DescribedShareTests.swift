@@ -258,12 +258,8 @@ struct DescribedShareTests {
     func migrated() throws {
         let places = try Places()
         try places.makeDummies(at: places.oldStore)
-        let attributes = [("id", "Integer 64"), ("name", "String"), ("note", "String")]
-            .map { #"<attribute name="\#($0)" optional="YES" attributeType="\#($1)"/>"# }
-        let model = #"<model><entity name="TestDummy">\#(attributes.joined())</entity></model>"#
-        try places.old.write("contents", Array(model.utf8))
         var options = ShareOptions()
-        options.modelFile = places.old.location("contents").url
+        options.modelFile = try places.writeLaterDummyModel(in: places.old).url
         let migrator = try StoreMigrator(
             from: places.oldStore.url,
             to: places.newStore.url,
@@ -271,9 +267,8 @@ struct DescribedShareTests {
             strategies: StrategyPipeline([.init("LightweightMigration")])
         )
         #expect(try migrator.shareStoreIfNecessaryAndWait(isCancelled: nil).outcome == .shared)
-        let column = "SELECT count(*) FROM pragma_table_info('ZTESTDUMMY') WHERE name = 'ZNOTE'"
-        #expect(try places.count(column, in: places.newStore) == 1)
-        #expect(try places.count(column, in: places.oldStore) == 0)
+        #expect(try places.count(Places.dummyNoteColumns, in: places.newStore) == 1)
+        #expect(try places.count(Places.dummyNoteColumns, in: places.oldStore) == 0)
         #expect(try places.count("SELECT count(*) FROM ZTESTDUMMY", in: places.newStore) == 3)
     }
 }

@@ -2,6 +2,7 @@ import ManagedObjects
 import StoreAccess
 import StoreFormat
 import StoreStrategies
+import TestSupport
 
 extension Places {
     /// Creates a store with the dummies 1 to 3.
@@ -37,4 +38,16 @@ extension Places {
             container.persistentStoreCoordinator.remove(store)
         }
     }
+
+    /// Writes a later model of the dummies, with the attribute `note`.
+    func writeLaterDummyModel(in folder: ScratchFolder) throws -> StoreLocation {
+        let attributes = [("id", "Integer 64"), ("name", "String"), ("note", "String")]
+            .map { #"<attribute name="\#($0)" optional="YES" attributeType="\#($1)"/>"# }
+        let model = #"<model><entity name="TestDummy">\#(attributes.joined())</entity></model>"#
+        try folder.write("contents", Array(model.utf8))
+        return folder.location("contents")
+    }
+
+    /// Counts the columns that only the later model has.
+    static let dummyNoteColumns = "SELECT count(*) FROM pragma_table_info('ZTESTDUMMY') WHERE name = 'ZNOTE'"
 }
