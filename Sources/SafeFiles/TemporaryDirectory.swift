@@ -5,8 +5,8 @@ import SystemPackage
 /// A private folder that is removed with its content when this value is released.
 ///
 /// A killed process leaves its folder behind. The next process that creates a folder with the same prefix removes it,
-/// once: finding such folders requires reading all names around them. A folder counts as in use as long as its creator
-/// holds the `flock` on it.
+/// once: finding such folders requires reading all names around them. ``removeAbandoned()`` does this for all
+/// prefixes. A folder counts as in use as long as its creator holds the `flock` on it.
 package final class TemporaryDirectory: Sendable {
     /// A completed search for abandoned folders: a parent folder, and the prefix.
     private struct Search: Hashable {
@@ -27,8 +27,7 @@ package final class TemporaryDirectory: Sendable {
         in path: String? = nil,
         operations: any FileSystemOperations = LinuxFileSystem()
     ) throws(FileError) {
-        let chosen = path ?? getenv("TMPDIR").flatMap { String(validatingCString: $0) } ?? ""
-        parent = try Directory.open(path: chosen.isEmpty ? "/tmp" : chosen, operations: operations)
+        parent = try Self.parent(path, operations)
         let search = Search(parent: try parent.status().identity, prefix: prefix)
         if Self.searches.withLock({ $0.insert(search).inserted }) { Self.removeAbandoned(prefix: prefix, in: parent) }
         (directory, name, identity) = try Self.create(prefix: prefix, in: parent)
@@ -84,10 +83,41 @@ package final class TemporaryDirectory: Sendable {
             ?? FileError(operation: "create a folder in", path: parent.path, errno: .resourceTemporarilyUnavailable)
     }
 
+    private static func parent(
+        _ path: String?,
+        _ operations: any FileSystemOperations
+    ) throws(FileError) -> Directory {
+        let chosen = path ?? getenv("TMPDIR").flatMap { String(validatingCString: $0) } ?? ""
+        return try Directory.open(path: chosen.isEmpty ? "/tmp" : chosen, operations: operations)
+    }
+
+    // MARK: Abandoned folders
+
+    /// Removes this product's folders in `$TMPDIR` whose creators have ended, for all prefixes; once per process.
+    ///
+    /// A killed run leaves a copy of the store there, and the next run may not create a folder.
+    package static func removeAbandoned() { removal }
+
+    private static let removal: Void = {
+        if let parent = try? parent(nil, LinuxFileSystem()) { removeAbandoned(in: parent) }
+    }()
+
+    /// The same for any folder, at each call.
+    package static func removeAbandoned(in parent: Directory) {
+        removeAbandoned(in: parent) { name in
+            guard name.hasPrefix("store-migrate-"), let end = name.lastIndex(of: "-") else { return false }
+            return isOurs(name, prefix: String(name[..<end]))
+        }
+    }
+
     /// Removes the folders with this prefix whose creators have ended.
     package static func removeAbandoned(prefix: String, in parent: Directory) {
+        removeAbandoned(in: parent) { isOurs($0, prefix: prefix) }
+    }
+
+    private static func removeAbandoned(in parent: Directory, _ isOurs: (String) -> Bool) {
         let user = ProcessIdentity.effectiveUser
-        for name in (try? parent.entries { isOurs($0, prefix: prefix) }) ?? [] {
+        for name in (try? parent.entries(where: isOurs)) ?? [] {
             guard let status = try? parent.status(of: name), status.kind == .directory, status.owner == user,
                 status.mode & 0o777 == 0o700, let directory = try? parent.openDirectory(name),
                 lock(directory) == .isOurs, leads(name, to: directory, in: parent)

@@ -60,6 +60,24 @@ struct TemporaryDirectoryTests {
         second.remove()
     }
 
+    @Test("Leftovers with any of the product's prefixes can be removed, and other folders stay")
+    func abandonedOfAnyPrefix() throws {
+        let outer = try TemporaryDirectory(prefix: "outer")
+        let digits = String(repeating: "0a", count: 10)
+        let inUse = try TemporaryDirectory(prefix: "store-migrate-used", in: outer.directory.path)
+        for name in ["other-view-\(digits)", "store-migrate-view", "store-migrate-view-UPPER\(digits)"] {
+            _ = try outer.directory.createDirectory(name, mode: 0o700)
+        }
+        let before = try outer.directory.entries()
+        for prefix in ["store-migrate", "store-migrate-view", "store-migrate-longer-name"] {
+            let left = try outer.directory.createDirectory("\(prefix)-\(digits)", mode: 0o700)
+            try left.replace("file", with: [1], mode: 0o600)
+        }
+        TemporaryDirectory.removeAbandoned(in: outer.directory)
+        #expect(try outer.directory.entries() == before)
+        #expect(try inUse.directory.status().kind == .directory)
+    }
+
     @Test("Folders in use, or possibly not temporary ones, stay")
     func notAbandoned() throws {
         let outer = try TemporaryDirectory(prefix: "outer")

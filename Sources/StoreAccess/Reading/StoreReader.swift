@@ -44,6 +44,7 @@ package struct StoreReader: Sendable {
         copiesLog: Bool,
         _ body: (StoreView) throws -> R
     ) throws -> R {
+        TemporaryDirectory.removeAbandoned()
         let folder = try VettedFile.folder(of: location)
         guard
             try allowsNetworkFileSystem || !Self.kernel({ () throws(FileError) in try folder.isOnNetworkFileSystem() })

@@ -77,6 +77,36 @@ struct KilledRunTests {
         }
     }
 
+    /// As left by a run that is killed after its last effect.
+    @Test(
+        "The private copy of a killed run is removed by a run that finds its work done",
+        arguments: ["share", "merge"]
+    )
+    func privateCopy(_ verb: String) async throws {
+        let scratch = try Scratch()
+        let recipe = Tool.package + "/Fixtures/HabitCalendar/HabitCalendar.yaml"
+        for folder in ["old", "new", "base", "temporary"] {
+            try scratch.folder(folder)
+            if folder == "temporary" || folder == "new" && verb == "share" { continue }
+            let built = try await Tool.run(["fixture", "build", recipe, scratch.path("\(folder)/Habits.sqlite")])
+            try #require(built.status == 0, "\(built.errors)")
+        }
+        let stores = ["old", "new"].map { scratch.path("\($0)/Habits.sqlite") }
+        let call =
+            verb == "share"
+            ? ["share"] + stores
+            : ["merge"] + stores + ["--base", scratch.path("base/Habits.sqlite"), "--scan"]
+        let environment = ["TMPDIR": scratch.path("temporary")]
+        let first = try await Tool.runProcess(call, environment: environment)
+        try #require(first.status == 0, "\(first.errors)")
+        let left = try Directory.open(path: scratch.path("temporary"))
+            .createDirectory("store-migrate-view-" + String(repeating: "0a", count: 10), mode: 0o700)
+        try left.replace("Habits.sqlite", with: [1], mode: 0o600)
+        let second = try await Tool.runProcess(call, environment: environment)
+        #expect(second.status == 0, "\(second.errors)")
+        #expect(try Directory.open(path: scratch.path("temporary")).entries().isEmpty)
+    }
+
     @Test("The receipt of a recovered share names the run of another store that was shared to its copy meanwhile")
     func sharedMeanwhile() async throws {
         let form = Form(testDescription: "fenced", moments: [])

@@ -83,6 +83,8 @@ struct ShareEngine {
 
     /// Shares the store unless that is done.
     func share() throws -> ShareOutcome {
+        // A share with nothing to do reads no store, which would remove them.
+        TemporaryDirectory.removeAbandoned()
         try PlacesCheck(old: old, new: new).require()
         let file = try descriptionsFile()
         try file?.requireWritable()
