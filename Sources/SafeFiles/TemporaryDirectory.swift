@@ -27,7 +27,8 @@ package final class TemporaryDirectory: Sendable {
         in path: String? = nil,
         operations: any FileSystemOperations = LinuxFileSystem()
     ) throws(FileError) {
-        parent = try Self.parent(path, operations)
+        let chosen = path ?? ""
+        parent = try Directory.open(path: chosen.isEmpty ? Self.usualPlace : chosen, operations: operations)
         let search = Search(parent: try parent.status().identity, prefix: prefix)
         if Self.searches.withLock({ $0.insert(search).inserted }) { Self.removeAbandoned(prefix: prefix, in: parent) }
         (directory, name, identity) = try Self.create(prefix: prefix, in: parent)
@@ -83,24 +84,27 @@ package final class TemporaryDirectory: Sendable {
             ?? FileError(operation: "create a folder in", path: parent.path, errno: .resourceTemporarilyUnavailable)
     }
 
-    private static func parent(
-        _ path: String?,
-        _ operations: any FileSystemOperations
-    ) throws(FileError) -> Directory {
-        let chosen = path ?? getenv("TMPDIR").flatMap { String(validatingCString: $0) } ?? ""
-        return try Directory.open(path: chosen.isEmpty ? "/tmp" : chosen, operations: operations)
+    /// `$TMPDIR`, else `/tmp`.
+    private static var usualPlace: String {
+        let chosen = getenv("TMPDIR").flatMap { String(validatingCString: $0) } ?? ""
+        return chosen.isEmpty ? "/tmp" : chosen
     }
 
     // MARK: Abandoned folders
 
+    /// The values of `$TMPDIR` whose folders were searched for all prefixes.
+    private static let searchedPlaces = Mutex<Set<String>>([])
+
     /// Removes this product's folders in `$TMPDIR` whose creators have ended, for all prefixes; once per process.
     ///
     /// A killed run leaves a copy of the store there, and the next run may not create a folder.
-    package static func removeAbandoned() { removal }
-
-    private static let removal: Void = {
-        if let parent = try? parent(nil, LinuxFileSystem()) { removeAbandoned(in: parent) }
-    }()
+    package static func removeAbandoned() {
+        let path = usualPlace
+        guard searchedPlaces.withLock({ $0.insert(path).inserted }), let parent = try? Directory.open(path: path) else {
+            return
+        }
+        removeAbandoned(in: parent)
+    }
 
     /// The same for any folder, at each call.
     package static func removeAbandoned(in parent: Directory) {
