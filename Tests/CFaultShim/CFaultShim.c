@@ -56,12 +56,15 @@ static const struct verdict unharmed;
 
 __attribute__((constructor)) void shim_prepare(void) {
     const char *root_path = getenv("FAULT_SHIM_ROOT"), *report_path = getenv("FAULT_SHIM_REPORT");
-    if (root_path == NULL || report_path == NULL || realpath(root_path, root) == NULL) return;
-    int descriptor = open(report_path, O_RDWR | O_CLOEXEC);
-    if (descriptor == -1) return;
-    void *memory = mmap(NULL, sizeof(FaultShimReport), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
-    close(descriptor);
-    if (memory == MAP_FAILED) return;
+    if (root_path == NULL || realpath(root_path, root) == NULL) return;
+    void *memory = NULL;
+    if (report_path != NULL) {
+        int descriptor = open(report_path, O_RDWR | O_CLOEXEC);
+        if (descriptor == -1) return;
+        memory = mmap(NULL, sizeof(FaultShimReport), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+        close(descriptor);
+        if (memory == MAP_FAILED) return;
+    }
     const char *at = getenv("FAULT_SHIM_AT"), *kind = getenv("FAULT_SHIM_FAULT"), *kinds = getenv("FAULT_SHIM_KINDS");
     if (at != NULL && kind != NULL) {
         fault = (FaultShimFault)atoi(kind);

@@ -1,3 +1,4 @@
+import Foundation
 package import SafeFiles
 
 extension Scratch {
@@ -9,8 +10,9 @@ extension Scratch {
     ) throws -> Value {
         let temporary = try TemporaryDirectory(prefix: "judged-copy", in: privatePath)
         for suffix in ["", "-wal", "-journal"] where try folder.status(of: name + suffix) != nil {
-            let bytes = try folder.bytes(of: name + suffix)
-            try temporary.directory.replace(name + suffix, with: bytes, mode: 0o600)
+            // A copy need not be durable.
+            try Data(folder.bytes(of: name + suffix))
+                .write(to: URL(fileURLWithPath: temporary.directory.path + "/" + name + suffix))
         }
         return try body(PlainStore(temporary.directory.path + "/" + name))
     }

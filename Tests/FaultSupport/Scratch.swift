@@ -70,14 +70,17 @@ package final class Scratch: Sendable {
         try run(command, shim: shim, environment: point?.environment ?? [:], deadline: deadline)
     }
 
-    /// Runs a command below the root, with the shim and its `environment` if a library is given.
+    /// Runs a command below the root, with the shim and its `environment` if a library is given; the shim reports to the
+    /// named file, or not at all.
     package func run(
         _ command: Command,
         shim: String?,
         environment: [String: String],
+        report name: String? = Scratch.reportName,
         deadline: Deadline
     ) throws -> Command.Ending {
-        try prepared(command, shim: shim, environment: environment).run(output: outputPath, deadline: deadline)
+        try prepared(command, shim: shim, environment: environment, report: name)
+            .run(output: outputPath, deadline: deadline)
     }
 
     /// Runs a command below the root that stops at a call, and continues after `act`.
@@ -91,23 +94,26 @@ package final class Scratch: Sendable {
         return Command.ending(of: try command.start(output: outputPath), killingAfter: deadline, whenStopped: act)
     }
 
-    /// A command prepared for the root; the shim, if a library is given, reports to a separate file.
+    /// A command prepared for the root; the shim, if a library is given, reports to the named file, or not at all.
     func prepared(
         _ command: Command,
         shim: String?,
         environment: [String: String],
-        report name: String = Scratch.reportName
+        report name: String? = Scratch.reportName
     ) throws -> Command {
         var command = command
         command.environment["TMPDIR"] = command.environment["TMPDIR"] ?? path + "/tmp"
-        if let shim {
-            if try temporary.directory.status(of: name) != nil { try temporary.directory.removeFile(name) }
-            let report = try temporary.directory.createFile(name, mode: 0o600)
+        guard let shim else { return command }
+        command.environment["LD_PRELOAD"] = shim
+        command.environment["FAULT_SHIM_ROOT"] = path
+        command.environment.merge(environment) { _, new in new }
+        // A run without a report must not be judged by an earlier one.
+        let file = name ?? Self.reportName
+        if try temporary.directory.status(of: file) != nil { try temporary.directory.removeFile(file) }
+        if name != nil {
+            let report = try temporary.directory.createFile(file, mode: 0o600)
             try report.truncate(to: Int64(MemoryLayout<FaultShimReport>.size))
-            command.environment["LD_PRELOAD"] = shim
-            command.environment["FAULT_SHIM_ROOT"] = path
-            command.environment["FAULT_SHIM_REPORT"] = privatePath + "/" + name
-            command.environment.merge(environment) { _, new in new }
+            command.environment["FAULT_SHIM_REPORT"] = privatePath + "/" + file
         }
         return command
     }

@@ -11,7 +11,8 @@
  * It is controlled by environment variables:
  *
  *   FAULT_SHIM_ROOT    the folder; calls on other files are neither counted nor harmed
- *   FAULT_SHIM_REPORT  a file of at least sizeof(FaultShimReport) bytes, outside of the folder, to report to
+ *   FAULT_SHIM_REPORT  a file of at least sizeof(FaultShimReport) bytes, outside of the folder, to report to; without it, calls
+ *                      are neither counted nor harmed
  *   FAULT_SHIM_AT      the number of the call to harm, from 0
  *   FAULT_SHIM_FAULT   what happens to it: a FaultShimFault
  *   FAULT_SHIM_KINDS   optional: a mask of kinds, as 1 << kind; then every call of these kinds from FAULT_SHIM_AT on is

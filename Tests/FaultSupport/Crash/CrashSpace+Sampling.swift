@@ -17,10 +17,6 @@ extension CrashSpace {
         isRecovery: Bool = false
     ) -> [CrashState] {
         var generator = SeededGenerator(seed: UInt64(bitPattern: Int64(seed)))
-        var choices = (0...operations.count)
-            .map { prefix in
-                self.choices(at: prefix, randomChoices, &generator).shuffled(using: &generator)
-            }
         var seen: Set<Int> = isRecovery ? [disk(in: CrashState(prefix: 0, lost: [])).fingerprint] : []
         var states: [CrashState] = []
         func take(_ state: CrashState) {
@@ -28,39 +24,77 @@ extension CrashSpace {
         }
         // States after the end are always included, since the guarantee holds there; those with a loss come first, since
         // they can show more.
-        var last = choices.removeLast()
+        var atTheEnd = StatesOfPrefix(operations.count, randomChoices)
+        var last: [CrashState] = []
+        while let state = atTheEnd.next(in: self, &generator) { last.append(state) }
         last = last.filter(\.lost.isEmpty) + last.filter { !$0.lost.isEmpty }
         while states.count < min(limit, atEnd), let state = last.popLast() { take(state) }
-        choices.shuffle(using: &generator)
-        while states.count < limit, !choices.isEmpty {
-            for index in choices.indices where states.count < limit {
-                guard let state = choices[index].popLast() else { continue }
-                take(state)
+        // The states of a prefix are chosen when it is reached: the limit is often reached before most prefixes are.
+        var others = operations.indices.map { StatesOfPrefix($0, randomChoices) }.shuffled(using: &generator)
+        while states.count < limit, !others.isEmpty {
+            for index in others.indices where states.count < limit {
+                if let state = others[index].next(in: self, &generator) { take(state) }
             }
-            choices.removeAll(where: \.isEmpty)
+            others.removeAll(where: \.isEmpty)
         }
         while states.count < limit, let state = last.popLast() { take(state) }
         return states
     }
+}
 
-    private func choices(at prefix: Int, _ count: Int, _ generator: inout SeededGenerator) -> [CrashState] {
-        let pending = pending(at: prefix)
-        guard pending.count > Self.exhaustiveCount else {
-            return (0..<1 << pending.count)
-                .map { mask in
-                    CrashState(prefix: prefix, lost: pending.indices.filter { mask >> $0 & 1 == 1 }.map { pending[$0] })
-                }
+/// The states to try after one number of operations, in random order.
+private struct StatesOfPrefix {
+    /// Which of the pending parts are lost.
+    private enum Loss {
+        /// Those whose bits are set.
+        case subset(Int)
+        case all
+        /// Those of one operation.
+        case only(Int)
+        case allBut(Int)
+        case random
+    }
+
+    private let prefix: Int
+    private let randomChoices: Int
+    private var pending: [Int] = []
+    /// Nil before the first state.
+    private var losses: [Loss]?
+
+    init(_ prefix: Int, _ randomChoices: Int) {
+        self.prefix = prefix
+        self.randomChoices = randomChoices
+    }
+
+    /// True if no state is left.
+    var isEmpty: Bool { losses?.isEmpty ?? false }
+
+    /// The next state; nil if no state is left.
+    mutating func next(in space: CrashSpace, _ generator: inout SeededGenerator) -> CrashState? {
+        if losses == nil {
+            pending = space.pending(at: prefix)
+            losses = losses(in: space).shuffled(using: &generator)
         }
-        var choices = [CrashState(prefix: prefix, lost: []), CrashState(prefix: prefix, lost: pending)]
-        for ofOne in Dictionary(grouping: pending, by: { parts[$0].operation }).sorted(by: { $0.key < $1.key }) {
-            choices.append(CrashState(prefix: prefix, lost: ofOne.value))
-            choices.append(CrashState(prefix: prefix, lost: pending.filter { !ofOne.value.contains($0) }))
-        }
-        for _ in 0..<count {
+        guard let loss = losses?.popLast() else { return nil }
+        return CrashState(prefix: prefix, lost: lost(loss, in: space, &generator))
+    }
+
+    private func losses(in space: CrashSpace) -> [Loss] {
+        guard pending.count > CrashSpace.exhaustiveCount else { return (0..<1 << pending.count).map(Loss.subset) }
+        let operations = Set(pending.map { space.parts[$0].operation }).sorted()
+        return [.subset(0), .all] + operations.flatMap { [.only($0), .allBut($0)] }
+            + repeatElement(.random, count: randomChoices)
+    }
+
+    private func lost(_ loss: Loss, in space: CrashSpace, _ generator: inout SeededGenerator) -> [Int] {
+        switch loss {
+        case .subset(let bits): return pending.indices.filter { bits >> $0 & 1 == 1 }.map { pending[$0] }
+        case .all: return pending
+        case .only(let operation): return pending.filter { space.parts[$0].operation == operation }
+        case .allBut(let operation): return pending.filter { space.parts[$0].operation != operation }
+        case .random:
             let share = [1, 4, 7].randomElement(using: &generator) ?? 4
-            let lost = pending.filter { _ in Int.random(in: 0..<8, using: &generator) < share }
-            choices.append(CrashState(prefix: prefix, lost: lost))
+            return pending.filter { _ in Int.random(in: 0..<8, using: &generator) < share }
         }
-        return choices
     }
 }

@@ -92,7 +92,14 @@ extension Scratch {
         if guise.isElsewhere { command.environment["FAULT_SHIM_DEVICE"] = "1" }
         if records { command.environment["FAULT_SHIM_RECORD"] = try place("record", []) }
         let needsShim = records || !guise.shown.isEmpty
-        return try run(command, shim: needsShim ? FaultSweep.shim : nil, point: nil, deadline: deadline)
+        // Only a recorded run needs the report. Counting is slow: the shim reads the path of each descriptor from /proc.
+        return try run(
+            command,
+            shim: needsShim ? FaultSweep.shim : nil,
+            environment: [:],
+            report: records ? Scratch.reportName : nil,
+            deadline: deadline
+        )
     }
 
     /// The changes of the last recorded run, without those of temporary files.

@@ -1,3 +1,4 @@
+import Foundation
 package import SafeFiles
 
 /// The files of a scratch folder as a value: the content of a disk now, or after a power cut.
@@ -98,9 +99,11 @@ package struct SimulatedDisk: Sendable {
             guard !node.isFolder else { continue }
             hasher.combine(node.size)
             // Written and unwritten zeros at the end are equal.
-            let bytes = node.bytes.prefix(node.size)
-            let count = bytes.lastIndex { $0 != 0 }.map { $0 + 1 } ?? 0
-            bytes.prefix(count).withUnsafeBytes { hasher.combine(bytes: $0) }
+            node.bytes.withUnsafeBytes { bytes in
+                var count = min(bytes.count, node.size)
+                while count > 0, bytes[count - 1] == 0 { count -= 1 }
+                hasher.combine(bytes: UnsafeRawBufferPointer(rebasing: bytes[..<count]))
+            }
         }
         return hasher.finalize()
     }
@@ -128,13 +131,15 @@ package struct SimulatedDisk: Sendable {
     private struct Summary: Equatable {
         let mode: UInt32
         let owner: Owner
-        let content: [UInt8]
+        /// Data, because a build without optimization compares arrays byte by byte.
+        let content: Data
     }
 
     private var summary: [String: Summary] {
         var summary: [String: Summary] = [:]
         for (path, _, node) in paths {
-            summary[path] = Summary(mode: node.mode, owner: node.owner, content: node.isFolder ? [] : node.content)
+            let content = node.isFolder ? Data() : Data(node.content)
+            summary[path] = Summary(mode: node.mode, owner: node.owner, content: content)
         }
         return summary
     }
