@@ -249,4 +249,41 @@ struct OutsideModelTests {
         try triple.store("old").connection.execute("INSERT INTO ANSCKRECORDMETADATA VALUES (1, 1, 1)")
         #expect(try triple.plan().summary.refusals == [.cloudMirrorInBothPlaces])
     }
+
+    @Test("A search index over an entity's table matches it after a merge that only updates objects")
+    func indexOverUpdates() throws {
+        let triple = try Self.triple(Self.index)
+        let (old, shared) = (try triple.store("old"), try triple.store("shared"))
+        try old.save { try $0.update(StoreMergeTests.habit(1), ["name": .text("zebra")]) }
+        try old.connection.execute("INSERT INTO words (words) VALUES ('rebuild')")
+
+        #expect(try triple.merge().result.outcome == .merged)
+
+        let found = "SELECT rowid FROM words WHERE words MATCH 'zebra'"
+        #expect(try Self.rows(found, shared) == [[.integer(1)]])
+        try shared.connection.execute("INSERT INTO words (words, rank) VALUES ('integrity-check', 1)")
+    }
+
+    @Test("The rollback of a merge counts the rows without a key that it inserts again")
+    func undoOfDeletion() throws {
+        let triple = try Self.triple("CREATE TABLE bag (v); INSERT INTO bag VALUES (5), (6), (7)")
+        let shared = try triple.store("shared")
+        try triple.store("old").connection.execute("DELETE FROM bag WHERE v < 7")
+        let file = try triple.folder.directory.createFile("record", mode: 0o600)
+        let run = MergeRun(
+            epoch: "1",
+            deadline: Deadline(after: .seconds(60)),
+            record: { try ChangesetRecording($0, externalData: shared.externalData(), to: file) }
+        )
+        #expect(try triple.plan().carryOut(run).outcome == .merged)
+        #expect(try Self.rows("SELECT v FROM bag", shared) == [[.integer(7)]])
+
+        let undone = try MergeUndo(reading: triple.folder.directory.openFile("record", for: .reading))
+            .undo(in: shared.place(), deadline: Deadline(after: .seconds(60)))
+
+        #expect((undone.inserted, undone.updated, undone.deleted) == (2, 0, 0))
+        #expect(
+            try Self.rows("SELECT v FROM bag ORDER BY v", shared) == [[.integer(5)], [.integer(6)], [.integer(7)]]
+        )
+    }
 }

@@ -60,6 +60,51 @@ struct StoreDifferenceTests {
         #expect(three.conflicts.map(\.old) == [.present])
     }
 
+    @Test("With a base, an insertion is reported for the store that made it")
+    func sides() throws {
+        let triple = try StoreMergeTests.triple()
+        let (old, shared) = (try triple.store("old"), try triple.store("shared"))
+        for store in [old, shared] { try store.insert("Category", ["title": .text("new")]) }
+        let habit = try old.insert("Habit", ["code": .text("late")])
+
+        var found: [String] = []
+        let summary = try StoreDifference(lockTimeout: .seconds(60))
+            .compare(shared.location, with: old.location, base: triple.store("base").location) { object in
+                found.append(Self.text(object))
+            }
+
+        #expect(
+            found == [
+                "first inserted Category integer(2) ", "second inserted Category integer(2) ",
+                "second inserted Habit integer(\(habit.primaryKey)) ",
+            ]
+        )
+        #expect([summary.first, summary.second].map { $0["Category"]?.inserted } == [1, 1])
+        #expect([summary.first, summary.second].map { $0["Habit"]?.inserted } == [nil, 1])
+    }
+
+    @Test("Another order of an object's members is a difference, but other order keys of the same order are not")
+    func order() throws {
+        let triple = try StoreMergeTests.triple()
+        let (old, shared) = (try triple.store("old"), try triple.store("shared"))
+        try old.save { try $0.arrange(StoreMergeTests.category, "habits", in: [3, 1, 2].map(StoreMergeTests.habit)) }
+        try shared.connection.execute("UPDATE ZHABIT SET Z_FOK_CATEGORY = Z_FOK_CATEGORY + 7")
+        func compare(_ store: MergeStore) throws -> (found: [String], summary: DifferenceSummary) {
+            var found: [String] = []
+            let summary = try StoreDifference(lockTimeout: .seconds(60))
+                .compare(triple.store("base").location, with: store.location) { found.append(Self.text($0)) }
+            return (found, summary)
+        }
+
+        let moved = try compare(old)
+        #expect(moved.found == ["updated Category integer(1) habits~"])
+        #expect(moved.summary.second["Category"]?.updated == 1)
+
+        let same = try compare(shared)
+        #expect(same.found.isEmpty)
+        #expect(same.summary.tables == ["ZHABIT"])
+    }
+
     @Test("A comparison that is cancelled while it reports stops before the next object", arguments: [true, false])
     func cancelled(isManaged: Bool) throws {
         let stores: [StoreLocation]
@@ -123,6 +168,8 @@ struct StoreDifferenceTests {
             ]
         )
         #expect(summary.definitions == ["extra", "i"])
+        // The differences of these tables were reported by row.
+        #expect(summary.tables.isEmpty)
         let equal = try StoreDifference(lockTimeout: .seconds(60)).compare(first, with: first) { _ in }
         #expect(equal.isEqual)
     }

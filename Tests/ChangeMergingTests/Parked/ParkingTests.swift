@@ -58,4 +58,22 @@ struct ParkingTests {
         #expect(triple.parked.map(\.side) == [.old, .old, .shared, .shared])
         #expect(triple.parked.map(\.key) == [2, 4, 1, 3].map { [.integer($0)] })
     }
+
+    @Test("A parked row of a plain store names its row in the shared store, and none if the merge deletes that row")
+    func targets() throws {
+        let triple = try PlainTriple(PlainMergeTests.people)
+        try triple.execute("UPDATE person SET age = 31 WHERE id = 1; DELETE FROM pet WHERE id = 1", in: "old")
+        try triple.execute(
+            "UPDATE person SET age = 32 WHERE id = 1; UPDATE pet SET name = 'max' WHERE id = 1",
+            in: "shared"
+        )
+
+        try triple.merge(MergeSettings(policy: .overwrite))
+
+        #expect(try triple.rows("SELECT age FROM person WHERE id = 1") == ["31"])
+        #expect(try triple.rows("SELECT id FROM pet") == ["2"])
+        #expect(triple.parked.map(\.entity) == ["person", "pet"])
+        #expect(triple.parked.map(\.side) == [.shared, .shared])
+        #expect(triple.parked.map(\.target) == [[.integer(1)], nil])
+    }
 }

@@ -61,4 +61,26 @@ struct PlainReferenceTests {
         #expect(summary.conflicts.map(\.reason) == [.uniqueValues, .uniqueValues])
         #expect(triple.parked.map(\.key) == [[.integer(1)], [.integer(9)]])
     }
+
+    @Test("A row that is restored for a new row without a key gets its own deleted parent back, too")
+    func restoredChain() throws {
+        let triple = try PlainTriple(
+            """
+            CREATE TABLE house (id INTEGER PRIMARY KEY, name TEXT);
+            CREATE TABLE room (id INTEGER PRIMARY KEY, house INTEGER REFERENCES house (id));
+            CREATE TABLE line (room INTEGER REFERENCES room (id), text TEXT);
+            INSERT INTO house VALUES (1, 'a'), (2, 'b'); INSERT INTO room VALUES (1, 1), (2, 2);
+            """
+        )
+        try triple.execute("INSERT INTO line VALUES (1, 'new')", in: "old")
+        try triple.execute("DELETE FROM room; DELETE FROM house", in: "shared")
+
+        let (summary, _) = try triple.merge()
+
+        #expect(try triple.rows("SELECT * FROM house") == ["1 a"])
+        #expect(try triple.rows("SELECT * FROM room") == ["1 1"])
+        #expect(try triple.rows("SELECT * FROM line") == ["1 new"])
+        #expect(summary.restored == 2)
+        #expect(triple.parked.isEmpty)
+    }
 }

@@ -144,4 +144,52 @@ struct PlainRefusalTests {
         .plan()
         #expect(plan.summary.refusals == [.kindsDiffer])
     }
+
+    @Test("The tables without an identity of two plain stores are named before a merge without a base")
+    func unidentifiedTables() throws {
+        let triple = try PlainTriple(
+            "CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT); CREATE TABLE k (code TEXT PRIMARY KEY);"
+                + "CREATE TABLE blank (id INTEGER PRIMARY KEY); INSERT INTO t VALUES (1, 'a');"
+                + "INSERT INTO k VALUES ('b')"
+        )
+        func unidentified(_ settings: MergeSettings) throws -> [String] {
+            try MergeRefusal.unidentified(in: triple.connection("old"), and: triple.connection("shared"), settings)
+        }
+        #expect(try unidentified(MergeSettings()) == ["t"])
+        #expect(try unidentified(MergeSettings(identities: ["t": ["v"]])).isEmpty)
+    }
+
+    @Test("Under the policy error, each row that both sides added with other values counts as a conflict")
+    func addedOnBothSides() throws {
+        let triple = try PlainTriple("CREATE TABLE k (code TEXT PRIMARY KEY, v, w)")
+        for name in ["old", "shared"] {
+            let rows = "('a', '\(name)', '\(name)'), ('b', '\(name)', 1), ('c', 1, 1)"
+            try triple.execute("INSERT INTO k VALUES \(rows)", in: name)
+        }
+
+        #expect(try triple.plan(MergeSettings(policy: .error)).summary.refusals == [.conflicts(2)])
+    }
+
+    @Test(
+        "Neither an edit of one side alone nor the same edit of both is a conflict",
+        arguments: StoreMergePolicy.allCases
+    )
+    func agreement(_ policy: StoreMergePolicy) throws {
+        let triple = try PlainTriple(
+            "CREATE TABLE t (id INTEGER PRIMARY KEY, v, w); INSERT INTO t VALUES (1, 0, 0), (2, 0, 0), (3, 0, 0)"
+        )
+        try triple.execute("UPDATE t SET v = 'new' WHERE id < 3", in: "old")
+        try triple.execute(
+            "UPDATE t SET v = 'new' WHERE id = 2; UPDATE t SET w = 'own' WHERE id = 3",
+            in: "shared"
+        )
+
+        let (summary, _) = try triple.merge(MergeSettings(policy: policy))
+
+        #expect(summary.refusals.isEmpty)
+        #expect(summary.conflicts.isEmpty)
+        #expect(summary.updated == 1)
+        #expect(try triple.rows("SELECT * FROM t") == ["1 new 0", "2 new 0", "3 0 own"])
+        #expect(triple.parked.isEmpty)
+    }
 }

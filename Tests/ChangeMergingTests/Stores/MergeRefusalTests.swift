@@ -271,4 +271,16 @@ struct MergeRefusalTests {
         #expect(error?.code == .wrongSettings)
         #expect(error?.message == "the identity of Person depends on itself through its relationships")
     }
+
+    @Test("The entities without an identity of two Core Data stores are named before a merge without a base")
+    func unidentifiedEntities() throws {
+        let triple = try StoreMergeTests.triple()
+        let (old, shared) = (try triple.store("old").connection, try triple.store("shared").connection)
+        func unidentified(_ settings: MergeSettings) throws -> [String] {
+            try MergeRefusal.unidentified(in: old, and: shared, settings)
+        }
+        // A uniqueness constraint identifies the habits.
+        #expect(try unidentified(MergeSettings()) == ["Category"])
+        #expect(try unidentified(MergeSettings(identities: ["Category": ["title"]])).isEmpty)
+    }
 }

@@ -97,6 +97,36 @@ struct StoreMergeTests {
         #expect(plan.remapping.rekeyed.map(\.target.key) == [3] && plan.insertions == [])
     }
 
+    @Test("An object that its partner identifies is matched after it, though its entity's name comes first")
+    func identityOfPartner() throws {
+        let model = ManagedObjectModel(entities: [
+            EntityDescription(
+                name: "Item",
+                attributes: [AttributeDescription(name: "name", type: .string)],
+                relationships: [RelationshipDescription(name: "owner", destination: "Person", inverse: "items")]
+            ),
+            EntityDescription(
+                name: "Person",
+                attributes: [AttributeDescription(name: "name", type: .string)],
+                relationships: [
+                    RelationshipDescription(name: "items", destination: "Item", inverse: "owner", maxCount: 0)
+                ]
+            ),
+        ])
+        let triple = try MergeTriple(model) { _ in }
+        let (old, shared) = (try triple.store("old"), try triple.store("shared"))
+        for store in [old, shared] {
+            let person = try store.insert("Person", ["name": .text("ann")])
+            let item = try store.insert("Item", ["name": .text("book")])
+            try store.save { try $0.connect(person, "items", to: item) }
+        }
+
+        let (plan, _) = try triple.merge(MergeSettings(identities: ["Item": ["name", "owner"], "Person": ["name"]]))
+
+        #expect(plan.insertions == [] && plan.remapping.joinedCount == 2)
+        #expect(try shared.objects().map(\.entity) == ["Item", "Person"])
+    }
+
     @Test(
         "Changes of different attributes are merged; for the same attribute the policy decides, and the loser is parked"
     )
@@ -202,6 +232,8 @@ struct StoreMergeTests {
         var parked: [ParkedRow] = []
         let (plan, _) = try triple.merge { parked.append($0) }
         #expect(plan.conflicts.map(\.reason) == [.uniqueValues])
+        #expect(plan.conflicts.map(\.old) == [.value(.text("wanted"))])
+        #expect(plan.conflicts.map(\.shared) == [.value(.text("c1"))])
         #expect(try shared.value("code", of: Self.habit(1)) == .text("c1"))
         #expect(try shared.value("goal", of: Self.habit(1)) == .integer(3))
         #expect(parked.map(\.key) == [[.integer(1)]])

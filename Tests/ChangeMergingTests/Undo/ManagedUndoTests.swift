@@ -205,4 +205,22 @@ struct ManagedUndoTests {
         let error = #expect(throws: StoreError.self) { _ = try Self.undo(triple, file) }
         #expect(error?.code == .incompatible)
     }
+
+    @Test("A rollback keeps the version of an object a whole number, although the merge gave it the greatest one")
+    func greatestVersion() throws {
+        let triple = try MergeTriple(RandomGraph.model) { store in
+            try store.insert("Person", ["name": .text("ann")])
+            try store.connection.execute("UPDATE ZPERSON SET Z_OPT = \(Int64.max - 1)")
+        }
+        let (old, shared) = (try triple.store("old"), try triple.store("shared"))
+        let key = try #require(try shared.objects().first)
+        try old.save { try $0.update(key, ["age": .integer(3)]) }
+        let file = try Self.record(triple)
+        #expect(try shared.writer.version(of: key) == Int64.max)
+
+        _ = try Self.undo(triple, file)
+
+        #expect(try shared.value("age", of: key) == .null)
+        #expect(try shared.connection.value("SELECT typeof(Z_OPT) FROM ZPERSON") == .text("integer"))
+    }
 }

@@ -87,6 +87,7 @@ struct PlainUndoTests {
             "INSERT INTO person VALUES (3, 'new', NULL)", "DELETE FROM line WHERE text = 'c'",
             "UPDATE kept SET body = 'z' WHERE rowid = 9", "UPDATE sized SET name = 'z' WHERE id = 1",
             "UPDATE person SET face = NULL WHERE id = 1", "INSERT INTO sized (name, id) VALUES ('new', 3)",
+            "INSERT INTO person VALUES (9, 'cid', NULL)",
         ]
     )
     func laterWrites(_ sql: String) throws {
