@@ -97,21 +97,24 @@ package final class TemporaryDirectory: Sendable {
 
     /// Removes this product's folders in `$TMPDIR` whose creators have ended, for all prefixes; once per process.
     ///
-    /// A killed run leaves a copy of the store there, and the next run may not create a folder.
+    /// A killed run may leave a copy of the store there, and later runs may need no folder of that prefix.
     package static func removeAbandoned() {
         let path = usualPlace
-        guard searchedPlaces.withLock({ $0.insert(path).inserted }), let parent = try? Directory.open(path: path) else {
-            return
-        }
+        guard !searchedPlaces.withLock({ $0.contains(path) }), let parent = try? Directory.open(path: path),
+            searchedPlaces.withLock({ $0.insert(path).inserted })
+        else { return }
         removeAbandoned(in: parent)
     }
 
+    /// The prefixes of this product's folders in `$TMPDIR`; a general pattern would match folders of the user's own.
+    private static let prefixes = [
+        "store-migrate-fetch", "store-migrate-fixture", "store-migrate-probe", "store-migrate-store",
+        "store-migrate-version", "store-migrate-view", ".store-migrate-backup", ".store-migrate-unpacked",
+    ]
+
     /// The same for any folder, at each call.
     package static func removeAbandoned(in parent: Directory) {
-        removeAbandoned(in: parent) { name in
-            guard name.hasPrefix("store-migrate-"), let end = name.lastIndex(of: "-") else { return false }
-            return isOurs(name, prefix: String(name[..<end]))
-        }
+        removeAbandoned(in: parent) { name in prefixes.contains { isOurs(name, prefix: $0) } }
     }
 
     /// Removes the folders with this prefix whose creators have ended.
@@ -126,8 +129,11 @@ package final class TemporaryDirectory: Sendable {
                 status.mode & 0o777 == 0o700, let directory = try? parent.openDirectory(name),
                 lock(directory) == .isOurs, leads(name, to: directory, in: parent)
             else { continue }
-            directory.removeContents()
-            try? parent.removeDirectory(name)
+            // The lock is held until the name is gone.
+            withExtendedLifetime(directory) {
+                directory.removeContents()
+                try? parent.removeDirectory(name)
+            }
         }
     }
 

@@ -64,12 +64,18 @@ struct TemporaryDirectoryTests {
     func abandonedOfAnyPrefix() throws {
         let outer = try TemporaryDirectory(prefix: "outer")
         let digits = String(repeating: "0a", count: 10)
-        let inUse = try TemporaryDirectory(prefix: "store-migrate-used", in: outer.directory.path)
-        for name in ["other-view-\(digits)", "store-migrate-view", "store-migrate-view-UPPER\(digits)"] {
+        let inUse = try TemporaryDirectory(prefix: "store-migrate-probe", in: outer.directory.path)
+        // Names that users give to their own folders, too.
+        let others = [
+            "other-view-\(digits)", "store-migrate-\(digits)", "store-migrate-integrationtests",
+            "store-migrate-longer-\(digits)",
+            "store-migrate-view", "store-migrate-view-UPPER\(digits)",
+        ]
+        for name in others {
             _ = try outer.directory.createDirectory(name, mode: 0o700)
         }
         let before = try outer.directory.entries()
-        for prefix in ["store-migrate", "store-migrate-view", "store-migrate-longer-name"] {
+        for prefix in ["store-migrate-view", "store-migrate-version", ".store-migrate-unpacked"] {
             let left = try outer.directory.createDirectory("\(prefix)-\(digits)", mode: 0o700)
             try left.replace("file", with: [1], mode: 0o600)
         }

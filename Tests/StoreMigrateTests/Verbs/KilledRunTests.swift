@@ -77,7 +77,7 @@ struct KilledRunTests {
         }
     }
 
-    /// As left by a run that is killed after its last effect.
+    /// The test creates the copy that a run leaves when it is killed after its last change.
     @Test(
         "The private copy of a killed run is removed by a run that finds its work done",
         arguments: ["share", "merge"]

@@ -83,7 +83,7 @@ struct ShareEngine {
 
     /// Shares the store unless that is done.
     func share() throws -> ShareOutcome {
-        // A share with nothing to do reads no store, which would remove them.
+        // Reading a store removes abandoned folders, but a share with nothing to do reads none.
         TemporaryDirectory.removeAbandoned()
         try PlacesCheck(old: old, new: new).require()
         let file = try descriptionsFile()
