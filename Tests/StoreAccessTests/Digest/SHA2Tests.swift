@@ -11,10 +11,6 @@ struct SHA2Tests {
             Array("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq".utf8),
             "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"
         ),
-        (
-            [UInt8](repeating: UInt8(ascii: "a"), count: 1_000_000),
-            "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0"
-        ),
         ([UInt8](repeating: 0, count: 55), "02779466cdec163811d078815c633f21901413081449002f24aa3e80f0b88ef7"),
         ([UInt8](repeating: 0, count: 64), "f5a5fd42d16a20302798ef6ed309979b43003d2320d9f0e8ea9831a92759fb4b"),
     ]
@@ -24,6 +20,14 @@ struct SHA2Tests {
         var hash = SHA256()
         hash.update(row.message)
         #expect(hash.hexadecimal == row.digest)
+    }
+
+    // No argument of the test above: the test runner prints those, which takes minutes for a million bytes.
+    @Test("A million letters give the published SHA-256 digest")
+    func million() {
+        var hash = SHA256()
+        hash.update([UInt8](repeating: UInt8(ascii: "a"), count: 1_000_000))
+        #expect(hash.hexadecimal == "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0")
     }
 
     @Test("A digest is independent of the pieces of its message", arguments: [1, 3, 55, 63, 64, 65, 4_096, 65_537])
