@@ -66,18 +66,10 @@ struct OutsideModelTests {
         try old.connection.execute(
             "UPDATE own SET v = 2; INSERT INTO bag VALUES (5), (5); PRAGMA user_version = 4"
         )
-        let file = try triple.folder.directory.createFile("record", mode: 0o600)
-        let plan = try triple.plan()
-        _ = try plan.carryOut(
-            MergeRun(
-                epoch: "1",
-                deadline: Deadline(after: .seconds(60)),
-                record: { try ChangesetRecording($0, externalData: shared.externalData(), to: file) }
-            )
-        )
+        let record = try triple.recordedMerge()
         #expect(try Self.rows("SELECT v FROM bag", shared).count == 2)
 
-        let undone = try MergeUndo(reading: triple.folder.directory.openFile("record", for: .reading))
+        let undone = try MergeUndo(reading: record)
             .undo(in: shared.place(), deadline: Deadline(after: .seconds(60)))
 
         #expect(undone.updated == 1)
@@ -167,13 +159,7 @@ struct OutsideModelTests {
         try old.save { try $0.update(StoreMergeTests.habit(1), ["name": .text("zebra")]) }
         try old.connection.execute("INSERT INTO words (words) VALUES ('rebuild')")
         let definitions = try StoreDefinitions(reading: shared.connection).digest
-        let file = try triple.folder.directory.createFile("record", mode: 0o600)
-        let run = MergeRun(
-            epoch: "1",
-            deadline: Deadline(after: .seconds(60)),
-            record: { try ChangesetRecording($0, externalData: shared.externalData(), to: file) }
-        )
-        #expect(try triple.plan().carryOut(run).outcome == .merged)
+        let record = try triple.recordedMerge()
 
         let found = "SELECT rowid FROM words WHERE words MATCH 'zebra' ORDER BY rowid"
         let check = "INSERT INTO words (words, rank) VALUES ('integrity-check', 1)"
@@ -181,7 +167,7 @@ struct OutsideModelTests {
         try shared.connection.execute(check)
         #expect(try StoreDefinitions(reading: shared.connection).digest == definitions)
 
-        _ = try MergeUndo(reading: triple.folder.directory.openFile("record", for: .reading))
+        _ = try MergeUndo(reading: record)
             .undo(in: shared.place(), deadline: Deadline(after: .seconds(60)))
         #expect(try Self.rows(found, shared).isEmpty)
         try shared.connection.execute(check)
@@ -269,16 +255,10 @@ struct OutsideModelTests {
         let triple = try Self.triple("CREATE TABLE bag (v); INSERT INTO bag VALUES (5), (6), (7)")
         let shared = try triple.store("shared")
         try triple.store("old").connection.execute("DELETE FROM bag WHERE v < 7")
-        let file = try triple.folder.directory.createFile("record", mode: 0o600)
-        let run = MergeRun(
-            epoch: "1",
-            deadline: Deadline(after: .seconds(60)),
-            record: { try ChangesetRecording($0, externalData: shared.externalData(), to: file) }
-        )
-        #expect(try triple.plan().carryOut(run).outcome == .merged)
+        let record = try triple.recordedMerge()
         #expect(try Self.rows("SELECT v FROM bag", shared) == [[.integer(7)]])
 
-        let undone = try MergeUndo(reading: triple.folder.directory.openFile("record", for: .reading))
+        let undone = try MergeUndo(reading: record)
             .undo(in: shared.place(), deadline: Deadline(after: .seconds(60)))
 
         #expect((undone.inserted, undone.updated, undone.deleted) == (2, 0, 0))

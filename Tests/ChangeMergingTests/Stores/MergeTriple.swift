@@ -3,6 +3,7 @@ import SafeFiles
 import StoreAccess
 import StoreFormat
 import StoreWriting
+import Testing
 
 /// A base and two copies of it that are changed independently, in a folder that is removed with the test.
 final class MergeTriple {
@@ -91,5 +92,18 @@ final class MergeTriple {
         return (
             merge.plan, try merge.carryOut(MergeRun(epoch: epoch, deadline: Deadline(after: .seconds(60)), park: park))
         )
+    }
+
+    /// Merges the old store into the shared one; returns the record for a rollback.
+    func recordedMerge() throws -> DurableFile {
+        let shared = try store("shared")
+        let file = try folder.directory.createFile("record", mode: 0o600)
+        let run = MergeRun(
+            epoch: "1",
+            deadline: Deadline(after: .seconds(60)),
+            record: { try ChangesetRecording($0, externalData: shared.externalData(), to: file) }
+        )
+        #expect(try plan().carryOut(run).outcome == .merged)
+        return try folder.directory.openFile("record", for: .reading)
     }
 }

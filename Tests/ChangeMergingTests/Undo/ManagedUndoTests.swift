@@ -9,28 +9,6 @@ import Testing
 
 @Suite("Rolling back a merge of Core Data stores")
 struct ManagedUndoTests {
-    private static func record(_ triple: MergeTriple, _ settings: MergeSettings = MergeSettings()) throws -> DurableFile
-    {
-        let shared = try triple.store("shared")
-        let file = try triple.folder.directory.createFile("record", mode: 0o600)
-        let plan = try StoreMerger(
-            base: triple.store("base").place(),
-            old: triple.store("old").place(),
-            shared: shared.place(),
-            settings: settings
-        )
-        .plan()
-        let result = try plan.carryOut(
-            MergeRun(
-                epoch: "1",
-                deadline: Deadline(after: .seconds(60)),
-                record: { try ChangesetRecording($0, externalData: shared.externalData(), to: file) }
-            )
-        )
-        #expect(result.outcome == .merged)
-        return try triple.folder.directory.openFile("record", for: .reading)
-    }
-
     private static func change(_ store: MergeStore, _ steps: Int, _ generator: inout SeededGenerator) throws {
         var objects = try store.objects()
         try store.save { try RandomGraph.change(&objects, $0, steps: steps, &generator) }
@@ -74,7 +52,7 @@ struct ManagedUndoTests {
         guard !plan.summary.isIdle else { return }
         let before = try PlainGraph(shared)
         let versionsBefore = try Self.versions(shared)
-        let file = try Self.record(triple)
+        let file = try triple.recordedMerge()
         let versionsMerged = try Self.versions(shared)
         let merged = try PlainGraph(shared)
         let greatest = try shared.connection.value("SELECT group_concat(Z_MAX) FROM Z_PRIMARYKEY WHERE Z_ENT < 16000")
@@ -111,7 +89,7 @@ struct ManagedUndoTests {
         let triple = try MergeTriple(RandomGraph.model) { try $0.insert("Person", ["name": .text("ann")]) }
         let key = try #require(try triple.store("base").objects().first)
         try triple.store("old").save { try $0.update(key, ["age": .integer(3)]) }
-        let file = try Self.record(triple)
+        let file = try triple.recordedMerge()
         let shared = try triple.store("shared")
         try shared.save { try $0.update(key, ["name": .text("bob")]) }
         let error = #expect(throws: StoreError.self) { _ = try Self.undo(triple, file) }
@@ -130,7 +108,7 @@ struct ManagedUndoTests {
         try triple.store("old").save { try $0.update(key, ["photo": .blob(bytes(2))]) }
         let shared = try triple.store("shared")
         let names = try shared.externalData()?.entries()
-        let file = try Self.record(triple)
+        let file = try triple.recordedMerge()
         #expect(try shared.externalData()?.entries() != names)
         _ = try Self.undo(triple, file)
         #expect(try shared.externalData()?.entries() == names)
@@ -154,7 +132,7 @@ struct ManagedUndoTests {
         let key = try #require(try shared.objects().first)
         try old.save { if let attribute { try $0.update(key, [attribute: value]) } else { try $0.delete([key]) } }
         let (before, after) = (try PlainGraph(shared), try PlainGraph(old))
-        let file = try Self.record(triple)
+        let file = try triple.recordedMerge()
         #expect(try PlainGraph(shared).objects == after.objects)
         #expect(size.contains(Int(try file.status().size)))
         _ = try Self.undo(triple, file)
@@ -174,7 +152,7 @@ struct ManagedUndoTests {
         let (old, shared) = (try triple.store("old"), try triple.store("shared"))
         let key = try #require(try shared.objects().first)
         try old.save { try $0.update(key, ["name": .text(SQLText(String(repeating: "b", count: 300_000)))]) }
-        let file = try Self.record(triple)
+        let file = try triple.recordedMerge()
         let late = SQLText(String(repeating: "c", count: 300_000))
         try shared.save { try $0.update(key, ["name": .text(late)]) }
         let error = #expect(throws: StoreError.self) { _ = try Self.undo(triple, file) }
@@ -187,7 +165,7 @@ struct ManagedUndoTests {
         let triple = try MergeTriple(StoreMergeTests.model) { try $0.insert("Habit", ["code": .text("a")]) }
         let code = SQLText(String(repeating: "b", count: 300_000))
         try triple.store("old").insert("Habit", ["code": .text(code)])
-        let file = try Self.record(triple)
+        let file = try triple.recordedMerge()
         _ = try Self.undo(triple, file)
         let shared = try triple.store("shared")
         #expect(try shared.objects().count == 1)
@@ -199,7 +177,7 @@ struct ManagedUndoTests {
         let triple = try MergeTriple(RandomGraph.model) { try $0.insert("Person") }
         let key = try #require(try triple.store("base").objects().first)
         try triple.store("old").save { try $0.update(key, ["age": .integer(3)]) }
-        let file = try Self.record(triple)
+        let file = try triple.recordedMerge()
         let shared = try triple.store("shared")
         try shared.connection.execute("UPDATE Z_METADATA SET Z_UUID = 'E7A0B1C2-0000-4000-8000-000000000000'")
         let error = #expect(throws: StoreError.self) { _ = try Self.undo(triple, file) }
@@ -215,7 +193,7 @@ struct ManagedUndoTests {
         let (old, shared) = (try triple.store("old"), try triple.store("shared"))
         let key = try #require(try shared.objects().first)
         try old.save { try $0.update(key, ["age": .integer(3)]) }
-        let file = try Self.record(triple)
+        let file = try triple.recordedMerge()
         #expect(try shared.writer.version(of: key) == Int64.max)
 
         _ = try Self.undo(triple, file)

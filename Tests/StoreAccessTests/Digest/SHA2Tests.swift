@@ -22,7 +22,7 @@ struct SHA2Tests {
         #expect(hash.hexadecimal == row.digest)
     }
 
-    // No argument of the test above: the test runner prints those, which takes minutes for a million bytes.
+    // A separate test: Swift Testing prints every argument of a test, and a million bytes take it minutes.
     @Test("A million letters give the published SHA-256 digest")
     func million() {
         var hash = SHA256()

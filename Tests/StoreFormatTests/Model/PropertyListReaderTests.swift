@@ -109,7 +109,7 @@ struct PropertyListReaderTests {
         return cases
     }()
 
-    // The test runner prints its arguments, which takes minutes for the bytes of a long list.
+    // By name only: Swift Testing prints every argument of a test, and the bytes of the longest list take it minutes.
     @Test("Malformed property lists are rejected", arguments: malformedLists.map(\.0))
     func malformed(name: String) throws {
         let (_, bytes) = try #require(Self.malformedLists.first { $0.0 == name })
